@@ -281,6 +281,11 @@ MISREAD: list[dict[str, Any]] = [
     {"name": "apply_patch", "kind": "edit", "rawInput": {"patch": "*** Begin Patch\n*** Delete File:\tsrc/b.py\n*** End Patch"}},
     {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}, "_meta": {"command": "sudo make install"}},
     {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}, "_meta": {"x": {"input": {"cmd": ["sudo", "make"]}}}},
+    {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}, "_meta": {"execute": True}},
+    {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}, "_meta": {"x": {"effect": "deletes"}}},
+    {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}, "locations": [{"uri": "file:///etc/hosts"}]},
+    {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}, "locations": [{"path": "a.py", "uri": "file:///etc/x"}]},
+    {"name": "Read", "kind": "read", "rawInput": {"file_path": "vault:secret/x"}},
 ]
 
 

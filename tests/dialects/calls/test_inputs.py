@@ -37,3 +37,12 @@ def test_a_list_of_words_with_an_operator_among_them_is_a_line_for_a_shell(words
 def test_words_for_a_shell_are_put_together_as_they_are(shell: object) -> None:
     assert command_of({"command": ["npm", "test", ";", "make", "install"], "shell": shell}) == "npm test ; make install"
     assert command_of({"command": ["npm", "test", "; make"], "shell": False}) == "npm test '; make'"
+
+
+@every_row(("path", "is_so"), [
+    ("vault:secret/x", True), ("op:Private/login", True), ("https://example.org", True), ("a.py:12", False), ("src/a.py", False),
+    ("C:\\x", False), ("file:///etc/x", False), ("a:1", False), ("Makefile: all", False),
+])
+def test_an_address_of_something_else_than_a_file_is_told_from_a_path(path: str, is_so: bool) -> None:
+    reading = read({"name": "Read", "kind": "read", "rawInput": {"path": path}})
+    assert any("an address of something else" in doubt for doubt in reading.doubts) == is_so

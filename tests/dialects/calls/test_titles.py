@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.tooling.rows import every_row
 from trunkline.dialects.calls import read_call
-from trunkline.dialects.calls.titles import TITLE_CHARS, file_beside, may_tell, told_by
+from trunkline.dialects.calls.titles import TITLE_CHARS, file_beside, folders_beside, may_tell, told_by
 
 FILE = {"path": "src/run/delete.py"}
 
@@ -72,3 +72,19 @@ def test_a_title_that_names_another_file_than_the_input_is_told(title: str, path
 
 def test_a_title_of_a_search_names_no_file() -> None:
     assert file_beside("Search .env in src/a.py", "search", {"pattern": "x"}, ("src",)) == ""
+
+
+@every_row(("title", "given", "folders"), [
+    ("Search for 'x' in /etc", {"pattern": "x"}, ["/etc"]), ("Search ~/.ssh for x", {"pattern": "x", "path": "src"}, ["~/.ssh"]),
+    ("grep x `../other`", {"pattern": "x"}, ["../other"]), ("Find files in /", {"pattern": "**"}, ["/"]),
+    ("Search '/api/users' in src", {"pattern": "/api/users"}, []), ("Find TODO / FIXME", {"pattern": "TODO"}, []),
+    ("Search x in /work/src", {"pattern": "x", "path": "/work/src"}, []), ("Search x in src/a", {"pattern": "x"}, []),
+])
+def test_folders_that_a_search_names_only_in_its_title_are_paths_of_it(title: str, given: dict[str, str],
+                                                                       folders: list[str]) -> None:
+    reading = read_call("grep", "search", given, title=title)
+    assert [path for path in reading.paths if path not in given.values()] == folders
+
+
+def test_a_title_of_a_read_names_no_folder_to_search() -> None:
+    assert folders_beside("Read x in /etc", "read", {"path": "x"}) == []

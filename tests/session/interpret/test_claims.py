@@ -12,6 +12,7 @@ from tests.session.interpret.told import Told
 from tests.session.script import OPTIONS
 from tests.tooling.rows import every_row
 from trunkline.dialects.signals import PermissionAsk
+from trunkline.session.policy.text import parse_policy
 
 MAKE = {"kind": "execute", "name": "Bash", "rawInput": {"command": "make"}, "status": "in_progress"}
 
@@ -138,3 +139,47 @@ def test_a_command_beside_a_call_of_no_form_of_the_schema_is_seen_as_well() -> N
     told = Told().turn()
     told.hear(ask(kind="read", name="Read", args={"path": "a.py"}, command="make install", status="odd"))
     assert list(told.fold.approvals["r"].doubts) == ["a command stands beside its input: make install"]
+
+
+@pytest.mark.parametrize(("meta", "level"), [
+    ({"execute": True}, "high"), ({"x": {"thenRun": "yes"}}, "high"), ({"does": "execute"}, "high"),
+    ({"writes": True}, "medium"), ({"readOnly": False}, "medium"), ({"effects": ["read", "delete"]}, "high"),
+])
+@pytest.mark.parametrize("where", ["call", "ask"])
+def test_a_read_that_is_said_to_do_more_is_no_read_and_is_raised(meta: dict[str, Any], level: str, where: str) -> None:
+    told, raised = Told().turn(), {**READ, "_meta": meta}
+    told.hear(call(**(raised if where == "call" else READ)), ask(**(raised if where == "ask" else READ)))
+    view = told.fold.approvals["r"]
+    assert view.about is not None and not view.about.only_looks and not view.sure
+    assert view.about.risk == level
+
+
+@pytest.mark.parametrize("meta", [{"execute": False}, {"readOnly": True}, {"modified": True, "running": True}, {"dryRun": True}])
+def test_a_read_that_is_said_to_be_in_some_state_stays_one(meta: dict[str, Any]) -> None:
+    told = Told().turn()
+    told.hear(ask(**READ, _meta=meta))
+    view = told.fold.approvals["r"]
+    assert view.about is not None and view.about.only_looks and view.sure
+
+
+@every_row(("locations", "path"), [
+    ([{"uri": "file:///etc/shadow"}], "/etc/shadow"), ([{"uri": "FILE://localhost/etc/sh%61dow"}], "/etc/shadow"),
+    ([{"path": "a.py", "uri": "file:///etc/shadow"}], "/etc/shadow"), ([{"path": "a.py", "file": "/etc/shadow"}], "/etc/shadow"),
+    (["file:///etc/shadow"], "/etc/shadow"), ({"path": "/etc/shadow"}, "/etc/shadow"),
+    ([{"uri": "file:///etc/shadow"}, {"path": "a.py", "uri": "file:///etc/hosts"}], "/etc/hosts"),
+])
+def test_a_place_that_is_told_by_an_address_is_a_path_that_rules_deny(locations: Any, path: str) -> None:
+    denies = parse_policy(f'[[rules]]\npath = ["{path}"]\naction = "deny"\n\n[auto_approve]\nreads = true\n')
+    allows = parse_policy("[auto_approve]\nreads = true\n")
+    for signals in ([ask(**READ, locations=locations)], [call(**READ, locations=locations), ask(**READ)]):
+        told = Told().turn()
+        told.hear(*signals)
+        about = told.fold.approvals["r"].about
+        assert about is not None and denies.decide(about, now_us=0).action == "deny"
+        assert allows.decide(about, now_us=0).action == "ask"
+
+
+def test_an_address_of_the_same_file_is_no_other_place() -> None:
+    told = Told().turn()
+    told.hear(ask(**READ, locations=[{"path": "a.py", "uri": "file:///project/a.py"}, {"uri": "a.py"}]))
+    assert told.fold.approvals["r"].sure

@@ -8,6 +8,7 @@
     variables.py what stands in front of a command and changes nothing of it
     patches.py   what a patch deletes, moves and links
     loaders.py   variables that name code which other programs load
+    deeds.py     what a remark beside an input says that is done
     verbs.py     what an editor is told to do with a file
     texts.py     command lines within a text that is none itself
     titles.py    what a title says that is done, against what the call is
@@ -32,11 +33,11 @@ from typing import Any, Final
 from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions, titled_otherwise, told_beside
 from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
-from trunkline.dialects.calls.inputs import MEMBERS, PATHS, command_of, folder_of, has_new_text, named_in, options_in
+from trunkline.dialects.calls.inputs import MEMBERS, PATHS, command_of, folder_of, has_new_text, is_address, named_in, options_in
 from trunkline.dialects.calls.members import adds_meaning, deeds_of, destroys_in, unknown_members
 from trunkline.dialects.calls.names import ToolNames, Verb, is_name, name_of_kind, role_of_kind, verb_in
 from trunkline.dialects.calls.patches import Taken, taken_in, unknown_patches
-from trunkline.dialects.calls.titles import file_beside, line_beside, without_label
+from trunkline.dialects.calls.titles import file_beside, folders_beside, line_beside, without_label
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, Source, ToolRole
 from trunkline.dialects.calls.verbs import Does, verb_of, work_in
 from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_in_command
@@ -57,6 +58,7 @@ _UNDERSTOOD: Final[frozenset[ToolRole]] = frozenset({"read", "search", "write", 
                                                      "fetch", "web_search"})
 """Roles whose inputs we know: a member that we do not know changes what the call means. A server's tool has its own."""
 _LOOKS: Final[frozenset[ToolRole]] = frozenset({"read", "search"})
+_OPENS: Final[frozenset[ToolRole]] = frozenset({"read", "search", "write", "edit", "patch", "delete", "move"})
 _HANDLES_FILES: Final[frozenset[ToolRole]] = frozenset({"read", "search", "write", "edit", "patch"})
 _STRICT: Final[frozenset[ToolCategory]] = frozenset({"file_write", "file_edit"})
 _WORST_FIRST: Final[tuple[Act, ...]] = ("delete", "move", "run", "write")
@@ -155,6 +157,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     for act, said, line in titled_otherwise((title, *claims.titles), said_role, members):
         acts, claimed = acts | {act}, "\n".join(filter(None, (claimed, line)))
         doubts.append(f"its title says something else than what it is: {said}")
+    found = found.with_paths(folders_beside(title, said_role, members))
     if other := file_beside(title, said_role, members, found.paths):
         found = found.with_paths([other])
         doubts.append(f"its title names another file: {other[:60]}")
@@ -167,6 +170,8 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         doubts.append(f"a command stands beside its input: {told[0][:60]}")
     if given and not isinstance(given, str | Mapping):
         doubts.append("its input is of no form that is known")
+    if role in _OPENS and command is None:
+        doubts += [f"it is an address of something else than a file: {path[:60]}" for path in found.paths if is_address(path)][:1]
     unseen = _unseen(tool, *found.paths[:PATHS])
     doubts += [unseen] if unseen else []
     return CallReading(
@@ -174,7 +179,8 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         folder=folder_of(members) if command is not None else None, paths=found.paths, globs=found.globs,
         deleted=taken.deleted, moved=taken.moved, linked=taken.linked, queries=tuple(_statements(members, role)),
         unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut,
-        claimed=claimed, description=describe(
+        claimed=claimed, said_to_run=next((name for act, name in claims.deeds if act == "run"), ""),
+        description=describe(
             tool, members, command, () if role in _TALKS else found.paths,
             deleted=taken.deleted or (found.paths if role == "delete" != said_role else ()), moved=taken.moved,
             unsaid=_unsaid(names.role_of(tool), verb_in(tool), acts), claimed="" if claimed == titled else claimed),

@@ -82,6 +82,14 @@ def with_named(claims: Claims, name: str) -> Claims:
     return claims if name in claims.named else _replace(claims, named=(*claims.named, name)[:KEPT])
 
 
+def with_deed(claims: Claims, act: Act, name: str) -> Claims:
+    """Said in ``_meta`` to do this, too."""
+    deed = (act, name[:_SHOWN])
+    if deed in claims.deeds or len(claims.deeds) >= KEPT:
+        return claims
+    return structs.replace(claims, deeds=(*claims.deeds, deed))
+
+
 def with_place(claims: Claims, path: str) -> Claims:
     """Said beside its input to be about this path."""
     path = path[:CHARS]
@@ -116,6 +124,7 @@ def claimed_acts(claims: Claims, names: ToolNames) -> frozenset[Act]:
     found: set[Act] = {"unknown" for name in claims.names if names.role_of(name) is None}
     acts = [*(_act_of(name, names) for name in claims.names), *(_act_of_kind(kind) for kind in claims.kinds)]
     acts += ["delete" if claims.named else None, "run" if claims.terminal else None, "write" if claims.brings else None]
+    acts += [act for act, _ in claims.deeds]
     return frozenset(found.union(act for act in acts if act is not None))
 
 
@@ -125,6 +134,8 @@ def claimed_doubts(claims: Claims, command: str | None, paths: Sequence[str], ac
         yield f"it is also called {name[:_SHOWN]}"
     for name in claims.named:
         yield f"something beside its input is named after a deletion: {name}"
+    for act, name in claims.deeds:
+        yield f"something beside its input says that it does more ({act}): {name}"
     if claims.terminal:
         yield "it shows a terminal, and is nothing that runs something"
     if claims.brings:

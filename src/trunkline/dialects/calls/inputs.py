@@ -450,6 +450,20 @@ def takes_text(key: str) -> bool:
     return bare_key(key) in _COMMANDS or _role(key) in ("path", "body")
 
 
+def is_place(key: str) -> bool:
+    """Whether what stands under a name is a path or an address."""
+    return _role(key) == "path" or "url" in words_of(key)
+
+
+_ADDRESS = re.compile(r"(?!file:)[a-z][a-z0-9+-]{1,30}:(?![\d\\])[^\s:*?]", re.IGNORECASE)
+
+
+def is_address(path: str) -> bool:
+    """Whether a path reads as an address in something else than the file system: ``vault:secret/x``. No drive, and no file with
+    the number of a line behind it."""
+    return _ADDRESS.match(path) is not None
+
+
 def is_of_command(key: str) -> bool:
     """Whether what stands under a name is run, or given to what is run."""
     return bare_key(key) in _COMMANDS | _ARGUMENTS | _VARIABLES

@@ -158,6 +158,22 @@ def file_beside(title: str, role: ToolRole | None, members: Mapping[str, Any], p
     return "" if any(own in text for text in texts) else named[0]
 
 
+_LEADS_OUT: Final = re.compile(r"(?:~|\.\.)(?:/[^\s:*?…]{0,300})?|/[^\s:*?…]{1,300}")
+
+
+def folders_beside(title: str, role: ToolRole | None, members: Mapping[str, Any]) -> list[str]:
+    """The folders that the title of a search names and its input does not, where they may lead out of the session's: it looks
+    there as well, as far as anybody can tell."""
+    if role != "search" or not any(sign in title for sign in ("/", "~", "..")):
+        return []
+    tokens = [token.strip(_QUOTES).rstrip(",;:") for token in title[:TITLE_CHARS].split()]
+    texts = list(islice(_texts(members, _DEPTH), _TEXTS))
+    named = [token for before, token in zip(("", *tokens), tokens, strict=False)
+             if _LEADS_OUT.fullmatch(token) or (token == "/" and before.lower() in _WITHIN)]
+    return [token for token in dict.fromkeys(named) if not any((token.rstrip("/") or "no root") in text for text in texts)]
+
+
+_WITHIN: Final = frozenset(("in", "within", "under", "below", "inside", "from", "of", "at"))
 _QUOTES: Final = "`'\"()[]{}<>"
 
 

@@ -47,6 +47,8 @@ class Claims(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Commands that its words announced."""
     named: tuple[str, ...] = ()
     """Members of ``_meta`` that are named after a deletion."""
+    deeds: tuple[tuple[Act, str], ...] = ()
+    """What members of ``_meta`` say that it does as well, and the names of these."""
     places: tuple[str, ...] = ()
     """Paths that stand in ``_meta``, or in other members beside its input."""
     folders: tuple[str, ...] = ()
@@ -87,6 +89,8 @@ class CallReading(Struct, frozen=True, kw_only=True):
     claimed: str = ""
     """What only its title or its ``_meta`` says that it runs: held against it by risk and rules that restrict, never shown as its
     command."""
+    said_to_run: str = ""
+    """The member beside its input that says that it runs something, and not what."""
     folder: str | None = None
     """The folder that it names for that."""
     paths: tuple[str, ...] = ()

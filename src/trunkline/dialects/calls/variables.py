@@ -63,7 +63,7 @@ _LOADERS: Final = re.compile(
     r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD|GIT_SEQUENCE_EDITOR|GIT_TEMPLATE_DIR|PYTHONBREAKPOINT|PYTHONHOME"
     r"|PYTHONUSERBASE|PYTEST_PLUGINS|PYTEST_ADDOPTS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS|RUSTC|RUSTC_WORKSPACE_WRAPPER|RUSTFLAGS|LUA_INIT"
     r"|VIMINIT|EXINIT|LESSKEY|FZF_DEFAULT_COMMAND|FZF_DEFAULT_OPTS|RIPGREP_CONFIG_PATH|BAT_PAGER|SYSTEMD_PAGER|HGRCPATH|HGEDITOR"
-    r"|SVN_SSH|PHPRC|PHP_INI_SCAN_DIR|PERL5DB|ERL_[AZ]?FLAGS|GNUMAKEFLAGS|MAKEFILES|PIP_CONFIG_FILE|UV_(DEFAULT_)?INDEX"
+    r"|SVN_SSH|PHPRC|PHP_INI_SCAN_DIR|PERL5DB|ERL_[AZ]?FLAGS|GNUMAKEFLAGS|MFLAGS|MAKEFILES|PIP_CONFIG_FILE|UV_(DEFAULT_)?INDEX"
     r"|BUNDLE_MIRROR\w*|\w+_(PAGER|EDITOR|ASKPASS|BROWSER|RSH|LAUNCHER|CONNECT_PROG|INDEX_URL|FIND_LINKS|GIT_REMOTE))")
 """By their names, or by what these end with: a program, or where packages come from, whichever program reads it."""
 _SAYS_WHERE: Final = frozenset(("CDPATH", "OLDPWD", "cdpath"))
@@ -80,7 +80,7 @@ _LOADING: Final = {
     "PYTEST_ADDOPTS": re.compile(r"(^|\s)-\w?[pco]|--(config|override|rootdir|confcut)"),
     **dict.fromkeys(("ERL_FLAGS", "ERL_AFLAGS", "ERL_ZFLAGS"), re.compile(
         r"(^|\s)-(eval|run|s|pa|pz|path|boot|config|args_file|loader|remsh|mode|init_debug|home)\b")),
-    **dict.fromkeys(("MAKEFLAGS", "GNUMAKEFLAGS"), re.compile(
+    **dict.fromkeys(("MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS"), re.compile(
         r"--eval\b|\bSHELL=|(^|\s)-\w{0,20}[fIEC]|--(file|makefile|include-dir|directory)\b")),
     "MAKEFILES": re.compile(r"(^|\s)(/|~|\.\.)"),
     "PATH": re.compile(r"(^|:)(\.|(/tmp|/var/tmp|/dev/shm)(/[^:]*)?)?(:|$)"),  # an empty folder is the one that it stands in

@@ -54,6 +54,8 @@ def judge(reading: CallReading, places: Places, *, at_once: bool = False) -> Ris
         risks.append(_terminal(reading.claimed, None, places, at_once))
     if reading.queries:
         risks.append(Risk(level="high", reason=f"changes a database: {reading.queries[0].strip()[:_SHOWN]}"))
+    if reading.said_to_run:
+        risks.append(Risk(level="high", reason=f"is said to run something, and not what: {reading.said_to_run}"))
     if reading.unseen:
         risks.append(Risk(level="high", reason=reading.unseen))
     if "unknown" in reading.acts:

@@ -231,12 +231,55 @@ def _branch(ref: str) -> str:
 
 
 def perhaps(command: SimpleCommand) -> Iterator[str]:
-    """What a command may mean that leaves it to a setting: a push that names no branch may be one of the main one."""
+    """What a command may mean that leaves it to a setting: a push that names no branch may be one of the main one. And what other
+    programs push or publish in their own words."""
     words = command.sketch if command.name == "git" else ()
     at = next((at for at in range(1, len(words)) if words[at][:1] != "-" and words[at - 1] not in ("-C", "-c")), 0)
     named = [word for word in words[at + 1:] if word[:1] != "-"]
     if at and words[at] == "push" and len(named) < 2:
         yield from (f"git push {remote} {branch}" for remote in named or ("origin",) for branch in ("main", "master"))
+    if command.name != "git":
+        yield from _sent_by(command)
+
+
+def _sent_by(command: SimpleCommand) -> Iterator[str]:
+    """The push, or the publishing, that another program's words stand for."""
+    words = tuple(word.lower() for word in command.sketch)
+    if command.name in _RUN_SCRIPTS:  # ``yarn lerna publish``
+        words = words[2:] if words[1:2] in (("run",), ("exec",), ("dlx",)) else words[1:]
+    name = posixpath.basename(words[0]).partition("@")[0] if words else ""
+    verbs = [word for word in words[1:] if word[:1] != "-"][:_AMONG]
+    for table, sent in ((_PUSHES, _PUSH), (_PUBLISHES, _PUBLISH)):
+        said = table.get(name)
+        if said is not None and (not said or any(word in said for word in verbs)) and _NO_PUSH.isdisjoint(words):
+            yield from sent
+
+
+_PUSH: Final = ("git push", "git push origin main", "git push origin master")
+_PUBLISH: Final = ("npm publish",)
+_NO_PUSH: Final = frozenset("--no-push --dry-run --no-git --skip-push --help -h --version".split())
+
+
+def _table(rows: dict[str, str]) -> dict[str, frozenset[str]]:
+    """By program the words that do it; none: it does whatever its words are."""
+    return {name: frozenset(said.split()) for names, said in rows.items() for name in names.split()}
+
+
+_PUSHES: Final = _table({
+    "gt graphite": "submit s ss stack downstack upstack", "hg sl bzr brz fossil darcs jj": "push sync pr git submit",
+    "svn": "commit ci", "lerna": "publish version", "git-town": "sync ship propose", "spr": "diff update land",
+    "arc": "diff land", "av": "pr sync stack", "ghstack release-it semantic-release np shipjs auto release-plz": "",
+    "repo": "upload", "dvc": "exp", "etckeeper": "push", "nx": "release", "rush": "publish version", "beachball": "publish",
+    "cargo": "release smart-release", "cargo-release cargo-smart-release": "", "goreleaser": "release publish",
+    "mvn mvnw mvnd": "release:prepare release:perform release:branch scm:checkin", "gradle gradlew": "release",
+    "mkdocs": "gh-deploy", "mike": "deploy", "gh-pages": "",
+})
+"""Programs by which commits leave as by ``git push``."""
+_PUBLISHES: Final = _table({
+    "lerna": "publish", "changeset @changesets/cli": "publish", "release-it semantic-release np shipjs auto": "",
+    "nx": "release", "rush beachball": "publish", "yarn pnpm bun": "publish",
+})
+"""Programs by which packages leave as by ``npm publish``."""
 
 
 def _grouped(name: str, verb: str, rest: Words) -> Iterator[Words]:

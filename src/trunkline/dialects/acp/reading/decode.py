@@ -27,6 +27,7 @@ from trunkline.dialects.acp.reading.lenient import read_lenient, read_members
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.tools import ToolKind
 from trunkline.dialects.acp.updates import SessionUpdate, ToolCall, ToolCallUpdate, UnknownUpdate
+from trunkline.dialects.calls.inputs import is_place
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import AgentError, Invalid, NotFound
 
@@ -263,16 +264,33 @@ def decode_tool_call_update(raw: bytes) -> ToolCallUpdate:
 
 
 def stray_members(raw: bytes) -> aliases.Members:
-    """Members of a call that neither the schema nor we know: another name of one that it has is one of them, and so is a kind
-    that is nobody's (``KIND_SAID``): a call has no other place for it."""
+    """Members of a call that neither the schema nor we know: another name of one that it has is one of them, and so are a kind
+    that is nobody's (``KIND_SAID``) and places that its locations name beside their paths (``ADDRESSES``): a call has no other
+    place for these."""
     members = aliases.members_of(raw) or {}
     meant = aliases.FIELDS[ToolCallUpdate]
     strays = {name: value for name, value in members.items() if name not in _CALL_NAMES and (
         name not in meant or meant[name] in members)}
+    if "locations" in members and (beside := _beside_paths(members["locations"])):
+        strays[ADDRESSES] = aliases.as_raw(beside)
     kind = aliases.text_of(members.get("kind"))
     return strays if kind is None or kind in _KNOWN_KINDS else {**strays, KIND_SAID: members["kind"]}
 
 
+def _beside_paths(locations: Raw) -> list[str]:
+    """What locations say of where they are in other members than their paths, where that is somewhere else."""
+    items = aliases.items_of(locations)
+    places = [aliases.members_of(item) or {} for item in items or ()]
+    known = {aliases.path_of_uri(text) for place in places
+             if (text := aliases.text_of(place.get("path")) or aliases.text_of(place.get("uri")))}
+    alone = [aliases.members_of(locations) or {}] if items is None else []  # no list: nobody else looks at it
+    texts = [aliases.text_of(value) for place in (*places, *alone) for name, value in place.items() if is_place(name)]
+    texts += [aliases.text_of(locations)] if items is None else []
+    return [path for path in dict.fromkeys(aliases.path_of_uri(text) for text in texts if text) if path not in known]
+
+
+ADDRESSES: Final = "uris"
+"""The member that they are put into."""
 KIND_SAID: Final = "kindSaid"
 _KNOWN_KINDS: Final = frozenset((*get_args(ToolKind), *aliases.VALUES[ToolCallUpdate]["kind"], "file", ""))
 

@@ -59,6 +59,8 @@ class Words(NamedTuple):
     is_known: bool
     """Whether all statements of the words are."""
     reads_input: bool
+    files: tuple[str, ...] = ()
+    """Files with statements in them."""
 
 
 def _row(statements: str = "", before: str = "", files: str = "", writes: str = "", takes: str = "", pairs: str = "",
@@ -154,7 +156,7 @@ def read_words(call: ProgramCall) -> Words:
         texts += [" ".join([sketch[at] for at in places])] if client.spoken else [sketch[at] for at in places]
         is_quiet = is_quiet or len(sure) > client.first
     if files:
-        return Words(texts, writes, is_known, not _STDIN.isdisjoint(files))
+        return Words(texts, writes, is_known, not _STDIN.isdisjoint(files), tuple(files))
     return Words([text for text in texts if text], writes, is_known, not is_quiet)
 
 

@@ -6,12 +6,13 @@ Which words are statements, and who reads its input, says ``clients.py``; here i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.row_matching import judge_of, row
 from trunkline.dialects.risk.rules.clients import CLIENTS, read_words
+from trunkline.dialects.risk.runners.changing import statement_files
 from trunkline.dialects.risk.stdin import given
 
 _SQL_LOSES: Final = re.compile(
@@ -66,7 +67,7 @@ def _database(call: ProgramCall) -> None:
     words = read_words(call)
     statements = [arg for arg in call.args if " " in arg or "(" in arg or _SQL_LOSES.fullmatch(arg)
                   or arg.startswith((".", "\\"))]
-    if not words.is_known:
+    if not words.is_known or any(map(call.places.is_foreign, _files(call, words.files))):
         note_not_known(call)
     for path in words.writes:
         if path[:1] == "|":
@@ -81,6 +82,15 @@ def _database(call: ProgramCall) -> None:
         call.read(call.operands[0])
     found = list(dict.fromkeys((*words.statements, *statements)))
     judge_statements(call, [*found, *_input(call)] if words.reads_input else found)
+
+
+def _files(call: ProgramCall, files: Sequence[str]) -> list[str]:
+    """The files with statements that the words of a call name; its input is none, whatever it is called."""
+    named = [*files, *statement_files(call.command), *filter(None, (call.value("--eval"),) if call.name in _LUA else ())]
+    return [path for path in named if path != "-" and not path.startswith(("/dev/", "/proc/self/fd/", "<("))]
+
+
+_LUA: Final = frozenset(("redis-cli", "valkey-cli", "keydb-cli"))
 
 
 def note_not_known(call: ProgramCall) -> None:

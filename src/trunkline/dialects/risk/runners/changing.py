@@ -34,7 +34,7 @@ COMPUTED: Final = "a file that only the run knows"
 """What code writes to that puts the name together."""
 
 _SHELL_VARIABLES: Final = frozenset(
-    "SHELL .SHELLFLAGS MAKEFLAGS GNUMAKEFLAGS MAKE CC CXX LD AR AS RM CPP FC PYTHON NODE MAKEFILES VPATH".split())
+    "SHELL .SHELLFLAGS MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKE CC CXX LD AR AS RM CPP FC PYTHON NODE MAKEFILES VPATH".split())
 
 _SHELL_SIGNS: Final = re.compile(r"[;|&`$()<>\n]")
 
@@ -63,7 +63,7 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
     found += [Changing(option) for option in (*unexpected_outputs(command), *_written_by_lookers(command))]
     command, row = row_of(command)
     if row is None:
-        return found
+        return found + [Changing(path) for path in statement_files(command)]
     options = options_of(without_settings(command) if command.name == "cmake" else command, row)
     plain = {option for option, value in options if option not in row.folders} - {
         option for option, value in options if not is_plain(command, row, option, value)}
@@ -73,6 +73,7 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
     found += [Changing(word) for word in command.sketch[1:] if word in row.flags]
     if row.stdin and has_script(command, row):
         found.append(Changing("its input"))
+    found += [Changing(path) for path in statement_files(command)]
     found += [Changing(name) for name in _of_awk(command)] if command.name in AWKS else ()
     found += [Changing(option) for option in _for_a_script(command)]
     handed = [value for option, value in values_handed_on(command) if not option]
@@ -130,6 +131,20 @@ def target_paths(command: SimpleCommand, row: Runner) -> list[str]:
     end = command.sketch.index("-args") if command.name == "go" and "-args" in command.sketch else len(command.sketch)
     words = [command.sketch[at].partition("::")[0] for at in operands_of(command, row) if at < end] if row.targets else []
     return [word for word in words if _leads_out(word)]
+
+
+def statement_files(command: SimpleCommand) -> list[str]:
+    """What operands of a database's client name as files of statements: ``mongosh x.js``, ``sqlplus @x``, ``.read x``."""
+    sign = _STATEMENT_FILES.get(command.name or "")
+    words = command.sketch[1:] if sign is not None else ()
+    return [found[1] for word in words if sign is not None and (found := sign.fullmatch(word)) is not None]
+
+
+_STATEMENT_FILES: Final = {
+    **dict.fromkeys(("mongo", "mongosh"), re.compile(r"((?!-).{0,4096}\.(?:[cm]?js|mongodb))")),
+    **dict.fromkeys(("sqlplus", "sql", "sqlcl"), re.compile(r"@{1,2}(.{1,4096})")),
+    **dict.fromkeys(("sqlite3", "sqlite", "duckdb"), re.compile(r"\s{0,9}\.read\s{1,9}(\S.{0,4096})")),
+}
 
 
 def _leads_out(word: str) -> bool:

@@ -16,6 +16,7 @@ from trunkline.dialects.shell import SimpleCommand
 _RUNS_IN_CODE: Final = re.compile(
     r"!|\b(system|shell|popen|exec|eval|spawn|source|load|load_extension|pipe|program|python|perl|ruby|lua|term|terminal|make|run"
     r"|edit|editor|extld|toolexec|plugin|execute|become|linker|syscmd|esyscmd)\b"
+    r"|\\(?:ir?|include|include_relative)\s"
     r"|\||\bgetline\b|@load|@\s*\w+\s*\(|call-process|start-process", re.IGNORECASE)
 
 _SSH_RUNS: Final = re.compile(r"(?i)(proxy|local|knownhosts|permitlocal)\s{0,9}command|match\s|pkcs11provider|include")

@@ -17,12 +17,13 @@ import msgspec
 
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.reading.decode import KIND_SAID, stray_members
+from trunkline.dialects.acp.reading.decode import ADDRESSES, KIND_SAID, stray_members
 from trunkline.dialects.acp.tools import Content, Diff, Terminal, ToolCallContent
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 from trunkline.dialects.calls import CallReading, Claims, ToolNames, ToolRole, name_call
 from trunkline.dialects.calls.claims import (
     with_announced,
+    with_deed,
     with_folder,
     with_kind,
     with_name,
@@ -34,6 +35,7 @@ from trunkline.dialects.calls.claims import (
     with_title,
     with_told,
 )
+from trunkline.dialects.calls.deeds import deed_told
 from trunkline.dialects.calls.files import file_in
 from trunkline.dialects.calls.inputs import command_of, command_told, is_folder, is_told_text, is_variables, places_told
 from trunkline.dialects.calls.members import deeds_of
@@ -216,7 +218,7 @@ def _claim_commands(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> N
     for line in told_in(meta, call.state.kind):
         call.claims = with_told(call.claims or Claims(), line)
     role = _role(call, names)
-    is_look, is_mild = role in ("read", "search"), role in ("read", "search", "write", "edit", "patch")
+    is_look, is_mild = role in ("read", "search"), role in ("read", "search", *_WRITES)
     if role == "terminal":
         _claim_surroundings(call, meta)
     _claim_strays(call, meta)
@@ -225,6 +227,9 @@ def _claim_commands(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> N
             call.claims = with_place(call.claims or Claims(), path)
         if is_look and is_told_text(key, value):
             call.claims = with_text(call.claims or Claims())
+        deed = deed_told(key, value) if is_mild or role in ("fetch", "web_search") else None
+        if deed is not None and (deed == "run" or role not in _WRITES):
+            call.claims = with_deed(call.claims or Claims(), deed, key)
         if (is_look if value is True else value and isinstance(value, str | list | dict)) and "delete" in deeds_of((key,)):
             call.claims = with_named(call.claims or Claims(), key)
         elif is_mild and key in _DEED_KEYS and isinstance(value, str) and is_grave_name(value):
@@ -237,6 +242,10 @@ def _claim_strays(call: OpenCall, meta: dict[str, Any]) -> None:
     """What stands beside an input, under whatever name: no agent has a use for that. In ``_meta``, lines under a name that says
     that something is run."""
     strays = meta.get(BESIDE)
+    addresses = strays.get(ADDRESSES) if isinstance(strays, dict) else None
+    for address in addresses if isinstance(addresses, list) else ():
+        if isinstance(address, str) and address:
+            call.claims = with_place(call.claims or Claims(), address)
     for _, value in _members(strays, DEPTH) if isinstance(strays, dict) else ():
         for path in value if isinstance(value, list) else (value,):
             if isinstance(path, str) and _LEADS_OUT.match(path) and "\n" not in path:
@@ -247,6 +256,7 @@ def _claim_strays(call: OpenCall, meta: dict[str, Any]) -> None:
             call.claims = with_told(call.claims or Claims(), line)
 
 
+_WRITES: Final[frozenset[ToolRole | None]] = frozenset({"write", "edit", "patch"})
 _LEADS_OUT: Final = re.compile(r"/[^/]|~|\.\./")
 _RUN_WORDS: Final = frozenset(
     "run exec execute shell bash sh command commands script hook hooks then next finally callback after before done post "

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from trunkline.dialects.acp.reading.aliases.applied import reshape, reshape_value, revalue, strip_envelope, update_kind
 from trunkline.dialects.acp.reading.aliases.media import with_mime_types
-from trunkline.dialects.acp.reading.aliases.members import Members, items_of, members_of, rename, text_of
-from trunkline.dialects.acp.reading.aliases.reshapes import HIDDEN
+from trunkline.dialects.acp.reading.aliases.members import Members, as_raw, items_of, members_of, rename, text_of
+from trunkline.dialects.acp.reading.aliases.reshapes import HIDDEN, path_of_uri
 from trunkline.dialects.acp.reading.aliases.tables import CLIENT_METHODS, FIELDS, METHODS, VALUES, canonical_method, with_aliases
 
-__all__ = ["CLIENT_METHODS", "FIELDS", "HIDDEN", "METHODS", "VALUES", "Members", "canonical_method", "items_of", "members_of",
-           "rename", "reshape", "reshape_value", "revalue", "strip_envelope", "text_of", "update_kind", "with_aliases",
-           "with_mime_types"]
+__all__ = ["CLIENT_METHODS", "FIELDS", "HIDDEN", "METHODS", "VALUES", "Members", "as_raw", "canonical_method", "items_of",
+           "members_of", "path_of_uri", "rename", "reshape", "reshape_value", "revalue", "strip_envelope", "text_of",
+           "update_kind", "with_aliases", "with_mime_types"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any, get_args
+from urllib.parse import unquote
 
 from msgspec import Raw
 
@@ -38,7 +39,7 @@ from trunkline.dialects.acp.sessions import (
     PromptRequest,
     ResumeSessionRequest,
 )
-from trunkline.dialects.acp.tools import ToolCallContent, ToolKind
+from trunkline.dialects.acp.tools import ToolCallContent, ToolCallLocation, ToolKind
 from trunkline.dialects.acp.updates import PlanEntry, ToolCall, ToolCallUpdate, UsageUpdate
 from trunkline.dialects.calls.names import role_of_name
 from trunkline.dialects.outside import BROKEN
@@ -192,8 +193,30 @@ def _permission_option(members: Members) -> Members:
     return members
 
 
+_FILE_URI = re.compile(r"file:(?://(?:localhost)?)?(?=/)", re.IGNORECASE)
+
+
+def path_of_uri(uri: str) -> str:
+    """The path of a file on this machine; every other address as it is, for it leads somewhere else."""
+    found = _FILE_URI.match(uri)
+    return uri if found is None else unquote(uri[found.end():])
+
+
+def _location(members: Members) -> Members:
+    """A place that is told by its address."""
+    uri = text_of(members.get("uri")) if is_null(members.get("path")) else None
+    return {**members, "path": as_raw(path_of_uri(uri))} if uri else members
+
+
+def _place(raw: Raw) -> Raw:
+    """A place that is nothing but its path or its address."""
+    path = text_of(raw)
+    return raw if not path else as_raw({"path": path_of_uri(path)})
+
+
 RESHAPES: dict[Any, Callable[[Members], Members]] = {
     ToolCall: _tool_call,
+    ToolCallLocation: _location,
     ToolCallUpdate: _tool_call_update,
     PermissionOption: _permission_option,
     PlanEntry: _plan_entry,
@@ -280,6 +303,7 @@ VALUE_RESHAPES: dict[Any, Callable[[Raw], Raw]] = {
     Offered: _offered,
     ContentBlock: _block,
     ToolCallContent: _call_content,
+    ToolCallLocation: _place,
     McpServer: _mcp_server,
 }
 

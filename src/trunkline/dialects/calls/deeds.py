@@ -1,0 +1,66 @@
+"""What a remark beside a call's input says that is done: by a switch (``execute: true``), or by a word (``effect: "writes"``).
+
+Rule 1: it can only make a call worse, and only one that by its name or kind does less.
+Rule 2: a name says a deed by one of its words in the form of one that is to be done (``execute``, ``writes``). What tells of a
+state (``modified``, ``running``, ``executable``) is none: agents say such things of files and of calls.
+Rule 3: a switch that is off says nothing, but for one that keeps a call harmless (``readOnly: false``).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from trunkline.dialects.calls.searches import words_of
+from trunkline.dialects.calls.types import Act
+from trunkline.dialects.glob_tokens import remembered
+
+_WORDS: Final[dict[Act, str]] = {
+    "run": "execute executes exec run runs spawn spawns launch launches invoke invokes eval evaluate evaluates shell",
+    "delete": "delete deletes remove removes destroy destroys destructive purge purges wipe wipes erase erases truncate "
+              "truncates unlink unlinks shred shreds trash overwrite overwrites",
+    "move": "move moves rename renames",
+    "write": "write writes writing edit edits modify modifies modifying mutate mutates mutating mutation change changes changing "
+             "create creates update updates replace replaces append appends patch patches",
+}
+_DEEDS: Final[dict[str, Act]] = {word: act for act, words in _WORDS.items() for word in words.split()}
+_SAYS: Final = frozenset(
+    "action actions operation operations op ops verb deed does effect effects intent will performs purpose access then".split())
+"""Last words of names under which a word says what is done."""
+_ON: Final = frozenset(("true", "yes", "on", "1", "always"))
+_NOT: Final = frozenset("no not never without disable disabled dry can could may supports allow allowed last".split())
+"""Words that make of a deed one that is not done, or not by this call."""
+_WORST_FIRST: Final[tuple[Act, ...]] = ("run", "delete", "move", "write")
+
+
+def deed_told(key: str, value: Any) -> Act | None:
+    """What a member beside an input says that is done; None where it says nothing of that."""
+    if _is_on(value):
+        return _deed_of(key)
+    if value is False or value == 0 or (isinstance(value, str) and value.lower() in ("false", "no")):
+        return "write" if _keeps_harmless(key) and value != "" else None
+    if words_of(key)[-1:] and words_of(key)[-1] in _SAYS:
+        said = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+        found = {act for one in said[:8] if (act := _deed_of(one[:40])) is not None}
+        return next((act for act in _WORST_FIRST if act in found), None)
+    return None
+
+
+def _is_on(value: Any) -> bool:
+    return value is True or (type(value) is int and value == 1) or (isinstance(value, str) and value.strip().lower() in _ON)
+
+
+@remembered
+def _deed_of(name: str) -> Act | None:
+    words = words_of(name)
+    if not _NOT.isdisjoint(words):
+        return None
+    if words[:2] == ("side", "effects") or words == ("mutable",):
+        return "write"
+    found = {_DEEDS[word] for word in words if word in _DEEDS}
+    return next((act for act in _WORST_FIRST if act in found), None)
+
+
+@remembered
+def _keeps_harmless(name: str) -> bool:
+    words = words_of(name)
+    return words[:2] == ("read", "only") or words[:1] == ("readonly",)
