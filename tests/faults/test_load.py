@@ -98,6 +98,7 @@ def kills(hub: HubProcess, sessions: int, count: int, report: Report, what: str)
     report(6, what, tried=count, held=held, worst_ms=worst * 1000, lost=lost)
 
 
+@pytest.mark.slow  # tests/acceptance/test_kill.py kills four times under a load that has more in it
 def test_nothing_seen_is_lost_by_three_kills_under_load(new_hub: NewHub, tmp_path: Path, report: Report) -> None:
     kills(new_hub(agents=player(tmp_path)), 6, 3, report, "SIGKILLs of the hub, 6 sessions streaming (quick)")
 

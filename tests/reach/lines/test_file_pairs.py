@@ -332,7 +332,9 @@ def test_what_is_asked_when_the_hub_starts_is_asked_and_what_was_said_before_is_
     check(scenario, before=before)
 
 
-def test_torn_lines_junk_and_lines_that_are_too_long_are_passed_over() -> None:
+def test_torn_lines_junk_and_lines_that_are_too_long_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "WRITTEN_S", 0.2)  # the call that it asks about is in no file
+
     async def scenario(there: Program) -> None:
         there.starts()
         there.is_prompted("Please.")

@@ -17,6 +17,7 @@ from trunkline.dialects.elsewhere.lines import AskOver, Asks, NotTaken, Said, Sa
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import AlreadyResolved, TurnInProgress, Unsupported
 from trunkline.hub import Answer, Decision
+from trunkline.reach.lines import live
 from trunkline.reach.lines.live import EVENTS_MOST, LOST
 
 DENY = '[[rules]]\ncommand = ["touch forbidden"]\nreason = "not that one"\naction = "deny"\n'
@@ -63,7 +64,9 @@ def test_a_text_that_the_file_says_while_it_is_told_gets_its_rest_from_there() -
     check(scenario)
 
 
-def test_words_that_come_late_are_not_told_again() -> None:
+def test_words_that_come_late_are_not_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "WRITTEN_S", 0.2)  # it waits for words that the file does not have
+
     async def scenario(there: Lined) -> None:
         there.writes(said("Done.", "m1"))
         await there.has_read()

@@ -14,6 +14,7 @@ from tests.cli.conftest import Place
 from tests.cluster.test_nodes import row
 from tests.tooling.certificates import certificate
 from tests.tooling.nats import SMALL, NatsServer
+from trunkline.cli.commands.doctor import cluster as doctor
 from trunkline.cli.commands.doctor.cluster import member, stored, way
 from trunkline.cli.commands.doctor.finding import Finding
 from trunkline.cli.read_settings import load
@@ -23,6 +24,8 @@ from trunkline.errors import ClusterDenied, ClusterUnavailable, NodeAway, NodeSi
 
 CHECKS = {"cluster", "tls", "key", "streams", "room", "node", "drift", "lag"}
 NAMES = ["TL_J", "TL_B", "TL_K"]
+REFUSED_S = 3.0
+"""How long is tried what is refused: each try is, at once."""
 
 
 @pytest.fixture
@@ -71,7 +74,8 @@ def test_it_takes_no_lease_and_writes_nothing(place: Place, nats: NatsServer) ->
     assert nats.ask("/jsz")["messages"] == before and not place.data.path.exists()
 
 
-def test_keys_and_certificates_that_do_not_fit_are_told_apart(place: Place, tmp_path: Path) -> None:
+def test_keys_and_certificates_that_do_not_fit_are_told_apart(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                              ) -> None:
     cert, key = certificate(tmp_path / "right")
     wrong_cert, _ = certificate(tmp_path / "wrong")
     keys = tmp_path / "keys"
@@ -81,7 +85,8 @@ def test_keys_and_certificates_that_do_not_fit_are_told_apart(place: Place, tmp_
     with NatsServer(tmp_path / "nats", more=f'tls {{ cert_file: "{cert}", key_file: "{key}" }}\n{config}') as server:
         url = server.url.replace("nats:", "tls:")
 
-        def asked(ca: Path, seed: Path, node: str) -> dict[str, dict[str, str]]:
+        def asked(ca: Path, seed: Path, node: str, within_s: float = doctor.CONNECT_S) -> dict[str, dict[str, str]]:
+            monkeypatch.setattr(doctor, "CONNECT_S", within_s)
             return told(place, "--cluster", url, "--cluster-ca", str(ca), "--cluster-credentials", str(seed), "--node", node)
 
         ready = place.call_here("cluster", "init", "--cluster", url, "--cluster-ca", str(cert), "--cluster-credentials",
@@ -90,8 +95,8 @@ def test_keys_and_certificates_that_do_not_fit_are_told_apart(place: Place, tmp_
         right = asked(cert, keys / "box.seed", "box")
         assert {each["state"] for each in right.values()} == {"ok"}, right
         assert "lasts until 2099-01-01" in right["tls"]["what"] and "8 are there" in right["streams"]["what"]
-        assert "--cluster-ca" in asked(wrong_cert, keys / "box.seed", "box")["cluster"]["fix"]
-        unknown = asked(cert, tmp_path / "other" / "box.seed", "box")["cluster"]
+        assert "--cluster-ca" in asked(wrong_cert, keys / "box.seed", "box", REFUSED_S)["cluster"]["fix"]
+        unknown = asked(cert, tmp_path / "other" / "box.seed", "box", REFUSED_S)["cluster"]
         assert "Authorization" in unknown["what"] and "--print-config" in unknown["fix"]
         not_ours = asked(cert, keys / "box.seed", "other")["key"]
         assert "the key is another node's or role's, and not other's" in not_ours["what"] and "--node" in not_ours["fix"]
@@ -101,7 +106,8 @@ def test_keys_and_certificates_that_do_not_fit_are_told_apart(place: Place, tmp_
         assert (keys / "box.seed").stat().st_mode & 0o777 == 0o644, "nothing is changed"
 
 
-def test_a_server_that_is_not_there_is_told_with_what_starts_it(place: Place) -> None:
+def test_a_server_that_is_not_there_is_told_with_what_starts_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "CONNECT_S", REFUSED_S)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         found = told(place, "--cluster", f"nats://127.0.0.1:{taken.getsockname()[1]}")
