@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
 from unittest.mock import patch
 
@@ -87,7 +87,8 @@ class Place:
             child.communicate(timeout=COMMAND_S)
         pid = self.data.holder()
         if pid:
-            os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):  # it was just ending by itself
+                os.kill(pid, signal.SIGCONT)
             end(self.data, pid)
 
 
