@@ -19,7 +19,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -50,7 +49,8 @@ class Prober:
 def waited_ns(pid: int, thread: int = 0) -> int:
     """How long a thread of a process, the main one if none is named, was ready to run and did not."""
     try:
-        return int(Path(f"/proc/{pid}/task/{thread or pid}/schedstat").read_text().split()[1])
+        with open(f"/proc/{pid}/task/{thread or pid}/schedstat", "rb", buffering=0) as file:
+            return int(file.read().split()[1])
     except (OSError, IndexError, ValueError):
         return 0
 
