@@ -101,6 +101,12 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     return Kept(tmp_path_factory.mktemp("kept"))
 
 
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    """The same of a hub that was killed: its logs hold what is not in the database yet."""
+    return Kept(tmp_path_factory.mktemp("killed"), killed=True)
+
+
 def damaged_pages(kept: Kept, folder: Path, pages: list[int]) -> tuple[int, int, float]:
     """(hubs that started, packets lost without a word, the slowest start)."""
     lost, slowest = 0, 0.0
@@ -132,13 +138,13 @@ LOGS = {"the write-ahead log": ["-wal"], "the group log": ["-log0", "-log1"], "e
 
 @pytest.mark.parametrize("which", list(LOGS))
 def test_a_log_that_is_lost_after_a_crash_is_told_and_no_number_comes_again(
-        tmp_path: Path, report: Report, which: str) -> None:
-    kept = Kept(tmp_path / "killed", killed=True)
+        killed: Kept, tmp_path: Path, report: Report, which: str) -> None:
+    root = killed.copy(tmp_path / "copy")
     for suffix in LOGS[which]:
-        (kept.root / "data" / f"journal.db{suffix}").unlink()
-    _, lost, took = look_over(kept.root, kept)
-    with HubProcess(kept.root) as hub:
-        for session_id, packets in kept.packets.items():
+        (root / "data" / f"journal.db{suffix}").unlink()
+    _, lost, took = look_over(root, killed)
+    with HubProcess(root) as hub:
+        for session_id, packets in killed.packets.items():
             answer = hub.wire.ask("GET", f"/sessions/{session_id}")
             if answer.status == 200:
                 assert answer.json()["lastSeq"] > packets[-1][0]
