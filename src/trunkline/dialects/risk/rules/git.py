@@ -201,7 +201,7 @@ def _git(call: ProgramCall) -> None:
 def _unknown(call: ProgramCall, git: _Git) -> None:
     """A verb of which nobody knows what it does with its words: what it names outside it may write."""
     call.note("medium", "a git command that is not known here; it may be an alias", call.command.text)
-    said = [word for word in (git.verb, *git.rest[:1]) if word[:1] != "-"]
+    said = [word for word in (git.verb, *git.rest[:1]) if word and word[:1] != "-"]
     if any([verb_in(word) == "destroys" for word in said]):
         call.note("high", "deletes something, by its own words", call.command.text)
     elif not _HANDS_OUT.isdisjoint(said):
