@@ -334,6 +334,33 @@ def test_a_terminal_that_still_runs_ends_with_its_session_and_with_its_agent(hub
         assert not is_alive(pid), ending
 
 
+def test_a_terminal_of_a_cancelled_turn_ends_with_it(puppet: Session) -> None:
+    create = ["ask", "terminal/create", {"command": "/bin/sh", "args": ["-c", "sleep 600 & echo $! > half; mv half pid; wait"]}]
+    with puppet.send(steps(create, ["wait"])) as stream:
+        eventually((puppet.folder / "pid").exists, "the command says which process it started")
+        pid = int((puppet.folder / "pid").read_text())
+        assert is_alive(pid)
+        assert puppet.post("cancel") == {"cancelled": True}
+        assert stream.rest()[-1].value["stopReason"] == "cancelled"
+    eventually(lambda: not is_alive(pid), "what the hub ran for that turn is ended")
+
+
+def test_the_agents_own_stop_sequence_reaches_packets(puppet: Session) -> None:
+    assert end_of(puppet.say(steps(["say", "x"], ["end", {"stopReason": "stop_sequence"}])))["stopReason"] == "stop_sequence"
+
+
+@pytest.mark.parametrize(("flags", "given"), [
+    ((), {"filePath": "a.py", "mine": 1}), (("--packets-raw", "agent"), {"file_path": "a.py", "mine": 1})])
+def test_packets_have_the_documented_inputs_or_those_that_the_agent_sent(
+        some_hub: NewHub, flags: tuple[str, ...], given: dict[str, Any]) -> None:
+    session = some_hub(*flags).new_session("trusted")
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Read", "kind": "read", "status": "in_progress",
+            "rawInput": {"file_path": "a.py", "mine": 1}}
+    packets = session.say(steps(["update", call]))
+    shown = [packet["rawInput"] for packet in packets if packet["type"] == "tool_call_progress"]
+    assert shown and shown[-1] == given
+
+
 def test_a_hub_leaves_no_zombies(some_hub: NewHub, tmp_path: Path) -> None:
     hub = some_hub()
     for _ in range(3):

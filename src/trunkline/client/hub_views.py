@@ -118,6 +118,12 @@ class RulePreview(HubView):
     answers: list[RuleAnswer] = []
 
 
+class PolicyPreview(HubView):
+    """What another policy would answer of all that waits."""
+
+    answers: list[RuleAnswer] = []
+
+
 class AutoApprove(HubView):
     """What needs no person: yes, no, or patterns."""
 

@@ -39,7 +39,7 @@ from trunkline.hub.in_memory import SessionsInMemory
 from trunkline.hub.loading import load_for_sessions
 from trunkline.hub.recovery import end_left_agents, recover_sessions
 from trunkline.hub.replica import Replica
-from trunkline.hub.rule_preview import RulePreview, preview_rule
+from trunkline.hub.rule_preview import PolicyPreview, RulePreview, preview_policy, preview_rule
 from trunkline.hub.sandboxes import hidden_places
 from trunkline.hub.sessions import Sessions
 from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, Removed, pending_in
@@ -53,6 +53,7 @@ from trunkline.session.commands.requests import Scope
 from trunkline.session.driver.base import AgentSession
 from trunkline.session.driver.elsewhere import AsksElsewhere
 from trunkline.session.fold import Artifact, Fold, SessionView
+from trunkline.session.policy.decide import Policy
 from trunkline.session.policy.file import PolicyBook
 from trunkline.session.services import Limits, Services
 
@@ -219,6 +220,10 @@ class Hub:
     async def preview_rule(self, request_id: str, *, allow: bool, scope: Scope, by: str) -> RulePreview:
         """What deciding an approval so, for longer than once, would save and answer."""
         return await preview_rule([*self._memory], request_id, allow=allow, scope=scope, by=by)
+
+    async def preview_policy(self, policy: Policy) -> PolicyPreview:
+        """What a policy would answer of all that waits if it took the place of the one in force."""
+        return await preview_policy([*self._memory], policy)
 
     # Agents.
 

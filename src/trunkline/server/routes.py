@@ -17,7 +17,7 @@ import msgspec
 from trunkline.dialects.context.commands import CommandEnvelope
 from trunkline.errors import TrunklineError
 from trunkline.hub import Accepted, AgentInfo, Answer, Decision, NewSession, SessionView
-from trunkline.hub.rule_preview import RulePreview
+from trunkline.hub.rule_preview import PolicyPreview, RulePreview
 from trunkline.hub.shapes import ClusterView, HandoverView
 from trunkline.server import page
 from trunkline.server.auth.tokens import TokenScope
@@ -266,6 +266,9 @@ ROUTES: tuple[Route, ...] = (
     Route("PUT", "/policy", policies.replace, "admin", "Replace the policy, as the file's text or as rules.",
           headers=(Query("If-Match", "Only where this is the version that is replaced, else 412 `conflict`."),),
           request=policies.NewPolicy, response=policies.PolicyView, query=(POLICY_OF,)),
+    Route("POST", "/policy/preview", policies.preview, "view",
+          "Every ask that waits at this node and that this policy would answer, if it took the place of the one in force.",
+          request=policies.NewPolicy, response=PolicyPreview, query=(POLICY_OF,)),
     Route("POST", "/policy/explain", policies.explain, "view",
           "What the policy would say to a command, a change of a path or a tool call, and why.",
           request=policies.Question, response=policies.Explanation, at="node", query=(NODE,)),

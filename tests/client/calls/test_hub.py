@@ -32,6 +32,8 @@ CALLS: list[Row] = [
     ("forget node", lambda hub: hub.forget_node("box"), "DELETE /cluster/nodes/box", None, {"node": "web"}),
     ("journal", lambda hub: hub.journal(), "GET /journal", None, {"state": "hurt", "damages": [{"from": 2, "to": 3}]}),
     ("policy", lambda hub: hub.policy(), "GET /policy", None, {"text": "", "rules": [{"action": "ask", "tool": ["x"]}]}),
+    ("preview policy", lambda hub: hub.preview_policy(text="# none"), "POST /policy/preview", {"text": "# none"},
+     {"answers": [{"requestId": "r1", "sessionId": "s1", "decision": "allow"}]}),
     ("policy as text", lambda hub: hub.replace_policy(text="# none"), "PUT /policy", {"text": "# none"}, {"text": "# none"}),
     ("policy as rules", lambda hub: hub.replace_policy(
         rules=[PolicyRule(action="deny", command=["rm *"])], auto_approve=PermissionPolicy(auto_approve=AutoApprove(reads=True))),

@@ -14,7 +14,7 @@ Check = Callable[[Any], None]
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
 KINDS = ("search", "read", "execute", "edit", "other")
 STATUSES = ("pending", "in_progress", "completed", "failed")
-STOP_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
+STOP_REASONS = ("end_turn", "max_tokens", "stop_sequence", "max_turn_requests", "refusal", "cancelled")
 CHUNKS = ("agent_message_chunk", "agent_thought_chunk", "user_message_chunk")
 
 

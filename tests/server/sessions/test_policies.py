@@ -352,6 +352,29 @@ def test_what_an_always_would_answer_is_told_before_it_is_said(tmp_path: Path, a
     run(check())
 
 
+def test_what_other_rules_would_answer_is_told_before_they_are_saved(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            first, second = await hub.session(), await hub.session()
+            request_id, other = await asked(hub, first, second)
+            for action in ("allow", "deny"):
+                rule = {"action": action, "category": ["terminal", "file_write", "file_edit"], "risk": ["low", "medium", "high"]}
+                said = await hub.ask("POST", "/policy/preview", json_body={"rules": [rule]})
+                assert said.status == 200, said.body
+                found = said.json()["answers"]
+                assert [(one["requestId"], one["sessionId"], one["decision"]) for one in found] == [
+                    (request_id, first.id, action), (other, second.id, action)]
+            assert (await hub.ask("GET", "/policy")).json()["rules"] == [], "nothing is saved"
+            assert len((await hub.ask("GET", "/approvals")).json()["pending"]) == 2, "and nothing is answered"
+            assert (await hub.ask("POST", "/policy/preview", json_body={"text": ""})).json()["answers"] == []
+            assert (await hub.ask("POST", "/policy/preview", json_body={"text": "rules = 3"})).status == 400
+            await hub.ask("PUT", "/policy", json_body={"rules": [rule]})
+            event = await resolved(second)
+            assert isinstance(event.meta, dict) and (event.approved, event.meta["rule"]["source"]) == (False, "policy file")
+
+    run(check())
+
+
 def test_a_preview_is_of_an_ask_that_waits_and_of_a_decision_for_longer_than_once(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

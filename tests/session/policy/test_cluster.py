@@ -58,6 +58,22 @@ def test_both_together_are_never_looser_than_either(cluster: Policy, own: Policy
     assert verdict.action in (by_cluster.action, by_own.action)
 
 
+def test_what_a_text_would_be_in_force_as_is_known_before_it_is_written() -> None:
+    book, push = PolicyBook(None), running("git push")
+    text = '[[rules]]\naction = "deny"\ncommand = ["git push"]\n'
+    assert book.with_text(text, is_clusters=False).decide(push, now_us=NOW_US).action == "deny"
+    cluster = ClusterPolicy(None, "box")
+    cluster.take(Numbered(1, '[[rules]]\naction = "allow"\ncommand = ["git *"]\n'))
+    book.join(cluster)
+    for is_clusters in (True, False):
+        assert book.with_text(text, is_clusters=is_clusters).decide(push, now_us=NOW_US).action == "deny"
+        assert book.policy.decide(push, now_us=NOW_US).action == "allow", "nothing is in force by that"
+    own_allows = book.with_text(text.replace("deny", "allow"), is_clusters=False)
+    assert own_allows.decide(running("make deploy"), now_us=NOW_US).action == "ask"
+    with pytest.raises(Invalid):
+        book.with_text("rules = 3", is_clusters=True)
+
+
 @settings(max_examples=examples(60))
 @given(cluster=POLICIES, own=POLICIES, more=RULES.filter(lambda rule: rule.action != "allow"), ask=ASKS)
 def test_a_rule_more_in_the_own_file_that_does_not_allow_loosens_nothing(cluster: Policy, own: Policy, more: Rule, ask: PolicyAsk

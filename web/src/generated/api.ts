@@ -694,6 +694,11 @@ export interface PolicyAsk {
   input?: string;
 }
 
+/** Every ask that waits and that another policy would answer. */
+export interface PolicyPreview {
+  answers: RuleAnswer[];
+}
+
 /** The policy in force and the file as it is. `problem` says why these are not the same, null when they are; `text` is */
 export interface PolicyView {
   text: string;

@@ -20,6 +20,7 @@ from trunkline.client.hub_views import (
     Pairing,
     PendingList,
     PermissionPolicy,
+    PolicyPreview,
     PolicyRule,
     PolicyView,
     RulePreview,
@@ -90,6 +91,12 @@ class HubCalls(HubRequests):
     async def policy(self) -> PolicyView:
         """The rules that are in force, and the file that they are in."""
         return await self._get("/policy", PolicyView)
+
+    async def preview_policy(self, *, text: str | None = None, rules: Sequence[PolicyRule] | None = None,
+                             auto_approve: PermissionPolicy | None = None) -> PolicyPreview:
+        """Every ask that waits and that this policy would answer, if it took the place of the one in force; nothing is saved."""
+        body = _given(text=text, rules=rules, autoApprove=auto_approve)
+        return read(await self._ask(post("/policy/preview", body)), PolicyPreview)
 
     async def replace_policy(self, *, text: str | None = None, rules: Sequence[PolicyRule] | None = None,
                              auto_approve: PermissionPolicy | None = None, version: str | None = None) -> PolicyView:

@@ -135,7 +135,7 @@ def claimed_doubts(claims: Claims, command: str | None, paths: Sequence[str], ac
     for name in claims.named:
         yield f"something beside its input is named after a deletion: {name}"
     for act, name in claims.deeds:
-        yield f"something beside its input says that it does more ({act}): {name}"
+        yield f"something beside its input says {'how it is run' if act == 'unknown' else f'that it does more ({act})'}: {name}"
     if claims.terminal:
         yield "it shows a terminal, and is nothing that runs something"
     if claims.brings:

@@ -158,15 +158,17 @@ def file_beside(title: str, role: ToolRole | None, members: Mapping[str, Any], p
     return "" if any(own in text for text in texts) else named[0]
 
 
-_LEADS_OUT: Final = re.compile(r"(?:~|\.\.)(?:/[^\s:*?…]{0,300})?|/[^\s:*?…]{1,300}")
+_LEADS_OUT: Final = re.compile(
+    r"(?:~|\.\.|\$HOME|\$\{HOME\})(?:/[^\s:…]{0,300})?|(?:file:/{0,2})?/[^\s:…]{1,300}|[A-Za-z]:\\[^\s…]{0,300}")
 
 
 def folders_beside(title: str, role: ToolRole | None, members: Mapping[str, Any]) -> list[str]:
     """The folders that the title of a search names and its input does not, where they may lead out of the session's: it looks
     there as well, as far as anybody can tell."""
-    if role != "search" or not any(sign in title for sign in ("/", "~", "..")):
+    if role != "search" or not any(sign in title for sign in ("/", "~", "..", "\\", "$")):
         return []
-    tokens = [token.strip(_QUOTES).rstrip(",;:") for token in title[:TITLE_CHARS].split()]
+    words = title[:TITLE_CHARS].replace("](", " ").split()  # a link has its words and its address
+    tokens = [token if token.startswith("${") else token.strip(_QUOTES).rstrip(",;:") for token in words]
     texts = list(islice(_texts(members, _DEPTH), _TEXTS))
     named = [token for before, token in zip(("", *tokens), tokens, strict=False)
              if _LEADS_OUT.fullmatch(token) or (token == "/" and before.lower() in _WITHIN)]

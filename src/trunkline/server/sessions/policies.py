@@ -122,6 +122,13 @@ async def replace(call: HttpCall) -> Reply:
     return await _shown(call)
 
 
+async def preview(call: HttpCall) -> Reply:
+    """What a policy would answer of all that waits, before it is put in the place of the one in force."""
+    text = _text(await call.body(NewPolicy))
+    policy = await asyncio.to_thread(partial(call.hub.policies.with_text, text, is_clusters=_clusters(call) is not None))
+    return reply(await call.hub.preview_policy(policy))
+
+
 async def explain(call: HttpCall) -> Reply:
     """What the policy would say, and why."""
     question = await call.body(Question)

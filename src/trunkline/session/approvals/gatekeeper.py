@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from trunkline.session.approvals.long_asks import LongAsks, RulesNow
 from trunkline.session.fold import Fold
 from trunkline.session.interpret.calls.followed import UNTRACKED
-from trunkline.session.policy.decide import Action, PolicyAsk, Rule, Verdict, always_rule
+from trunkline.session.policy.decide import Action, Policy, PolicyAsk, Rule, Verdict, always_rule
 from trunkline.session.policy.file import PolicyBook
 from trunkline.session.policy.text import written_rule
 from trunkline.session.workspace.files import Workspace
@@ -76,6 +76,13 @@ class Gatekeeper:
             rules = replace(now, policy=replace(now.policy, rules=(*now.policy.rules, rule)))
         else:
             rules = replace(now, session_rules=(*now.session_rules, rule))
+        return await self._answer(rules, asks, look)
+
+    async def answer_under(self, policy: Policy, asks: Sequence[PolicyAsk], look: DiskLook) -> Action:
+        """What would be done with these calls as one if this policy were in force instead."""
+        return await self._answer(replace(self._rules(), policy=policy), asks, look)
+
+    async def _answer(self, rules: RulesNow, asks: Sequence[PolicyAsk], look: DiskLook) -> Action:
         held = self._fold.paused is not None or self._fold.calls_untracked or not all(look.knows(ask.paths) for ask in asks)
         given = [_with_real_paths(ask, look) for ask in asks]
         action = (await asyncio.to_thread(lambda: deciding([rules.verdict(ask) for ask in given])))[0].action

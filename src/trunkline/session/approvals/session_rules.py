@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
+
 from trunkline.errors import Invalid, Unsupported
 from trunkline.session.admission import Admission
 from trunkline.session.approvals.approvals import Approvals
@@ -9,7 +11,7 @@ from trunkline.session.approvals.gatekeeper import Gatekeeper
 from trunkline.session.commands.requests import Scope
 from trunkline.session.fold import ApprovalView, Fold
 from trunkline.session.interpret.asks.subjects import NOT_KNOWN
-from trunkline.session.policy.decide import Rule
+from trunkline.session.policy.decide import Action, Policy, PolicyAsk, Rule
 from trunkline.session.workspace.look import DiskLook
 
 
@@ -34,12 +36,21 @@ class SessionRules:
 
     async def answered_by(self, rule: Rule) -> list[tuple[ApprovalView, bool]]:
         """The approvals that wait and that this rule would answer if it were in force, and whether with yes."""
+        if rule.session is not None and rule.session != self._fold.session_id:
+            return []
+        return await self._answered(lambda asks, look: self._gate.answer_with(rule, asks, look))
+
+    async def answered_under(self, policy: Policy) -> list[tuple[ApprovalView, bool]]:
+        """The same, if this policy took the place of the one in force."""
+        return await self._answered(lambda asks, look: self._gate.answer_under(policy, asks, look))
+
+    async def _answered(self, decide: Callable[[Sequence[PolicyAsk], DiskLook], Awaitable[Action]]
+                        ) -> list[tuple[ApprovalView, bool]]:
         found: list[tuple[ApprovalView, bool]] = []
         for view in list(self._fold.approvals.values()):
-            if view.abouts and (rule.session is None or rule.session == self._fold.session_id):
-                action = await self._gate.answer_with(rule, view.abouts, DiskLook.kept(view.disk, view.abouts))
-                if action != "ask":
-                    found.append((view, action == "allow"))
+            action = await decide(view.abouts, DiskLook.kept(view.disk, view.abouts)) if view.abouts else "ask"
+            if action != "ask":
+                found.append((view, action == "allow"))
         return found
 
     def rule_for(self, view: ApprovalView, look: DiskLook, allow: bool, scope: Scope, reason: str | None, by: str) -> Rule:

@@ -114,6 +114,10 @@ class ClusterPolicy:
             else:
                 return
 
+    def as_read(self, text: str) -> Policy:
+        """What this text would be as the cluster's policy at this node; Invalid where it is none."""
+        return self._read(text)
+
     async def saved(self) -> None:
         """Wait until it is on disk; StorageError where that cannot be."""
         if self._file is not None:

@@ -92,6 +92,14 @@ class PolicyBook:
             self._joined = over, own, replace(over, stricter=own)
         return self._joined[2]
 
+    def with_text(self, text: str, *, is_clusters: bool) -> Policy:
+        """The rules that would be in force with this text in the place of the file's, or of the cluster's; Invalid where it is no
+        policy."""
+        own = self.own if is_clusters else self._read(text)
+        if self.cluster is None or (self.cluster.absent and not is_clusters):
+            return own
+        return replace(self.cluster.as_read(text) if is_clusters else self.cluster.policy, stricter=own)
+
     @property
     def own(self) -> Policy:
         """The rules of the file alone."""

@@ -339,6 +339,19 @@ def test_pictures_go_only_to_agents_that_take_them(tmp_path: Path) -> None:
     run(check())
 
 
+def test_a_picture_of_an_editor_may_say_its_media_type(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with hub_site(tmp_path) as site, editor(site) as made:
+            session_id = await made.new(site.folder)
+            image = {"type": "image", "data": "aGk=", "mediaType": "image/png"}
+            said = {"sessionId": session_id, "prompt": [{"type": "text", "text": "/echo hi"}, image]}
+            assert (await made.ask("session/prompt", said))["stopReason"] == "end_turn"
+            told = b"".join(entry.event for entry in await (await site.hub.session(session_id)).feed.read(after=0))
+            assert b"aGk=" in told and b"image/png" in told
+
+    run(check())
+
+
 def test_an_editor_that_stalls_holds_up_nobody_else_and_misses_nothing(tmp_path: Path) -> None:
     async def check() -> None:
         async with hub_site(tmp_path) as site, editor(site) as one, editor(site) as two:

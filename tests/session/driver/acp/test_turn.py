@@ -49,6 +49,11 @@ def test_a_turn_ends_by_its_stop_reason() -> None:
     assert (end.stop, end.error, hands.ended) == ("max_tokens", None, [])
 
 
+def test_a_stop_sequence_is_an_end_in_the_agents_own_word() -> None:
+    end, _ = run(ended(result={"stopReason": "stop_sequence"}))
+    assert (end.stop, end.agent_stop, end.error) == ("end_turn", "stop_sequence", None)
+
+
 def test_a_turn_ends_by_an_error_that_is_told_as_it_came() -> None:
     end, _ = run(ended(error={"code": -32000, "message": "no credit", "data": {"left": 0}}))
     assert end.error is not None

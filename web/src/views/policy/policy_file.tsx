@@ -1,15 +1,17 @@
 /**
  * The policy's file as text, with numbers at its lines.
  *
- * Rule: what is refused stays as it was typed, with the error at its line.
+ * Rule 1: what is refused stays as it was typed, with the error at its line.
+ * Rule 2: which asks that wait it would answer is shown before it is saved, and then it takes a second press.
  */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { PolicyView } from '../../generated/api';
+import type { PolicyView, RuleAnswer } from '../../generated/api';
 import { asHubError, http } from '../../hub/http';
 import { t } from '../../i18n';
 import { Button, toast } from '../../ui';
 import { lineRange, problemLine } from './file_lines';
+import { answersUnder, WaitingAnswers } from './waiting_answers';
 import { policyPath } from './whose';
 
 interface PolicyFileProps {
@@ -34,6 +36,8 @@ export function PolicyFile({ policy, draft, base, cameBack, line, mayWrite, onDr
   const [problem, setProblem] = useState<string | null>(null);
   const [elsewhere, setElsewhere] = useState(base !== policy.version);
   const [busy, setBusy] = useState(false);
+  const [told, setTold] = useState<{ text: string; answers: RuleAnswer[] } | null>(null);
+  const answers = told?.text === draft ? told.answers : [];
   const field = useRef<HTMLTextAreaElement>(null);
   const wrong = problemLine(problem ?? policy.problem ?? '');
   useEffect(() => showLine(field.current, line), [line]);
@@ -42,8 +46,12 @@ export function PolicyFile({ policy, draft, base, cameBack, line, mayWrite, onDr
     try {
       const now = await http.get<PolicyView>(policyPath(policy));
       if (now.version !== base && !elsewhere) return setElsewhere(true);
+      const found = await answersUnder(policy, draft);
+      setTold({ text: draft, answers: found });
+      if (found.some((each) => !answers.some((shown) => shown.requestId === each.requestId && shown.decision === each.decision))) return;
       onSaved(await http.put<PolicyView>(policyPath(policy), { text: draft }));
       setProblem(null);
+      setTold(null);
       setElsewhere(false);
       toast(t('policy.saved'), 'good', 'policy');
     } catch (error) {
@@ -76,9 +84,10 @@ export function PolicyFile({ policy, draft, base, cameBack, line, mayWrite, onDr
           rows={Math.max(14, draft.split('\n').length)} aria-label={t('policy.file')} aria-invalid={problem !== null} aria-describedby={problem ? 'policy-problem' : undefined}
           onInput={(event) => onDraft(event.currentTarget.value)} />
       </div>
+      <WaitingAnswers answers={answers} />
       {mayWrite && (
         <footer class="policy-actions">
-          <Button kind="primary" busy={busy} disabled={!dirty && policy.problem === null} onClick={() => void put()}>{t('policy.save')}</Button>
+          <Button kind="primary" busy={busy} disabled={!dirty && policy.problem === null} onClick={() => void put()}>{t(answers.length ? 'policy.saveAndAnswer' : 'policy.save')}</Button>
           {dirty && <Button onClick={discard}>{t('policy.discard')}</Button>}
           {dirty && <span class="approvals-note">{t('policy.unsaved')}</span>}
         </footer>

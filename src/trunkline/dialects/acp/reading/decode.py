@@ -284,7 +284,8 @@ def _beside_paths(locations: Raw) -> list[str]:
     known = {aliases.path_of_uri(text) for place in places
              if (text := aliases.text_of(place.get("path")) or aliases.text_of(place.get("uri")))}
     alone = [aliases.members_of(locations) or {}] if items is None else []  # no list: nobody else looks at it
-    texts = [aliases.text_of(value) for place in (*places, *alone) for name, value in place.items() if is_place(name)]
+    records = [*places, *alone, *(inner for place in places for value in place.values() if (inner := aliases.members_of(value)))]
+    texts = [aliases.text_of(value) for record in records for name, value in record.items() if is_place(name)]
     texts += [aliases.text_of(locations)] if items is None else []
     return [path for path in dict.fromkeys(aliases.path_of_uri(text) for text in texts if text) if path not in known]
 

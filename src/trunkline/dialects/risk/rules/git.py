@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from trunkline.dialects.calls.names import verb_in
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.places import standing
@@ -200,6 +201,11 @@ def _git(call: ProgramCall) -> None:
 def _unknown(call: ProgramCall, git: _Git) -> None:
     """A verb of which nobody knows what it does with its words: what it names outside it may write."""
     call.note("medium", "a git command that is not known here; it may be an alias", call.command.text)
+    said = [word for word in (git.verb, *git.rest[:1]) if word and word[:1] != "-"]
+    if any([verb_in(word) == "destroys" for word in said]):
+        call.note("high", "deletes something, by its own words", call.command.text)
+    elif not _HANDS_OUT.isdisjoint(said):
+        call.note("high", "reads or changes credentials", call.command.text)
     for word in git.rest:
         for value in (word, *option_values(word)):
             if value[:1] in ("/", "~", ".") and "://" not in value:
@@ -233,6 +239,8 @@ def _files(call: ProgramCall, git: _Git) -> None:
             note_searched(call, arg)
 
 
+_HANDS_OUT: Final = frozenset(("secret", "crypt", "git-crypt", "reveal", "unlock"))
+"""Words of programs beside git that keep credentials in a repository."""
 _SEARCHING: Final = frozenset(("grep", "diff"))
 """Verbs that look into files which are not git's."""
 
@@ -246,6 +254,8 @@ def _is_pattern(git: _Git, at: int) -> bool:
 def _programs(call: ProgramCall, git: _Git) -> None:
     """Options of any verb that name a program."""
     for at, arg in enumerate(git.rest):
+        if "://-" in arg:
+            call.note("high", "gives an option in the place of a machine's name", arg)
         if arg[:1] != "-" and arg[:5] != "ext::":
             continue
         name, _, value = arg.partition("=")
@@ -257,8 +267,8 @@ def _programs(call: ProgramCall, git: _Git) -> None:
             _setting(call, *value.partition("=")[::2])
         elif (name.startswith("-O") and git.verb == "grep") or (name == "-u" and git.verb == "clone"):
             call.note("high", "makes git run a program", arg)
-        elif arg.startswith("ext::"):
-            call.script(arg.removeprefix("ext::"))
+        elif arg.startswith("ext::") or (arg[:2] == "--" and value.startswith("ext::")):
+            call.script((value if arg[:1] == "-" else arg).removeprefix("ext::"))
             call.note("high", "makes git run a program", arg)
         elif git.verb in ("clone", "init") and in_full(name, ("--template",)):
             call.note("high", "brings hooks that git runs", value)

@@ -30,7 +30,7 @@ CHANGING_VERBS: Final = frozenset(
     """.split()
 )
 RUNNING_KEYS: Final = re.compile(
-    r"^(core\.(pager|editor|sshcommand|fsmonitor|hookspath|gitproxy|askpass|alternaterefscommand)|pager\.\w+|diff\.external"
+    r"^(core\.(pager|editor|sshcommand|fsmonitor|hookspath|gitproxy|askpass|alternaterefscommand|worktree)|pager\.\w+|diff\.external"
     r"|(diff|merge|difftool|mergetool|filter|guitool|man|browser|trailer|tar)\..*(command|cmd|textconv|driver|clean|smudge|process|path)"
     r"|credential(\..*)?\.helper|gpg(\..*)?\.program|alias\..*|sequence\.editor|uploadpack\..*|remote\..*\.(uploadpack|receivepack|vcs|proxy)"
     r"|protocol\..*allow|interactive\.difffilter|sendemail\..*cmd|init\.templatedir|include(if)?\..*|submodule\..*\.update|url\..*insteadof"

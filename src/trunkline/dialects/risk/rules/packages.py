@@ -125,12 +125,14 @@ def manages(call: ProgramCall) -> None:
         call.note("medium", "rewrites files of the project", call.command.text)
     elif verb in manager.quiet or (verb in ("run", "exec") and call.name in _RUNNERS):
         return
-    elif verb in _INSTALLS or call.name in ("pip", "pip3", "pipx", "easy_install", "uvx"):
+    elif (verb in _INSTALLS and (call.name, verb) not in _PLUGINS) or call.name in ("pip", "pip3", "pipx", "easy_install", "uvx"):
         _installs(call)
     else:
         _other_verb(call, verb)
 
 
+_PLUGINS: Final = frozenset((("cargo", "exec"), ("cargo", "x")))
+"""Verbs that elsewhere fetch a package, and here are those of a program of its own."""
 _REMOVING_TOOLS: Final = frozenset((
     ("python", "uninstall"), ("tool", "uninstall"), ("toolchain", "uninstall"), ("toolchain", "remove"), ("toolchain", "link"),
     ("env", "remove"), ("env", "rm")))

@@ -135,16 +135,15 @@ def target_paths(command: SimpleCommand, row: Runner) -> list[str]:
 
 def statement_files(command: SimpleCommand) -> list[str]:
     """What operands of a database's client name as files of statements: ``mongosh x.js``, ``sqlplus @x``, ``.read x``."""
-    sign = _STATEMENT_FILES.get(command.name or "")
-    words = command.sketch[1:] if sign is not None else ()
-    return [found[1] for word in words if sign is not None and (found := sign.fullmatch(word)) is not None]
-
-
-_STATEMENT_FILES: Final = {
-    **dict.fromkeys(("mongo", "mongosh"), re.compile(r"((?!-).{0,4096}\.(?:[cm]?js|mongodb))")),
-    **dict.fromkeys(("sqlplus", "sql", "sqlcl"), re.compile(r"@{1,2}(.{1,4096})")),
-    **dict.fromkeys(("sqlite3", "sqlite", "duckdb"), re.compile(r"\s{0,9}\.read\s{1,9}(\S.{0,4096})")),
-}
+    words, name = command.sketch[1:], command.name or ""
+    if name in ("mongo", "mongosh"):
+        return [word for word in words if word[:1] != "-" and word.endswith((".js", ".mjs", ".cjs", ".mongodb"))]
+    if name in ("sqlplus", "sqlcl", "sql"):
+        return [word.lstrip("@") for word in words if word[:1] == "@" and word.strip("@")]
+    if name in ("sqlite3", "sqlite", "duckdb"):
+        statements = [word.split(maxsplit=1) for word in words if ".read" in word]
+        return [parts[1] for parts in statements if parts[0] == ".read" and len(parts) > 1]
+    return []
 
 
 def _leads_out(word: str) -> bool:

@@ -109,7 +109,7 @@ def _behind_verb(words: Sequence[str], found: list[str]) -> list[str] | None:
         if value is None:
             return None
         found.append(value)
-    found += [word[5:] for word in words[1:] if word.startswith("ext::")]
+    found += [word.partition("ext::")[2] for word in words[1:] if word.startswith("ext::") or "=ext::" in word]
     if (verb, second) in (("bisect", "run"), ("submodule", "foreach")):
         found.append(" ".join([word for word in words[2:] if word[:2] != "--"]))
     if verb == "flow" and not {"-p", "--push"}.isdisjoint(words):

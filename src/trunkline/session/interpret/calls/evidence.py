@@ -16,7 +16,8 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from trunkline.dialects.acp.calls import CallState
-from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.content import EmbeddedResource, TextContent
+from trunkline.dialects.acp.reading.aliases import path_of_uri
 from trunkline.dialects.acp.reading.decode import ADDRESSES, KIND_SAID, stray_members
 from trunkline.dialects.acp.tools import Content, Diff, Terminal, ToolCallContent
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
@@ -35,7 +36,7 @@ from trunkline.dialects.calls.claims import (
     with_title,
     with_told,
 )
-from trunkline.dialects.calls.deeds import deed_told
+from trunkline.dialects.calls.deeds import deed_told, run_otherwise
 from trunkline.dialects.calls.files import file_in
 from trunkline.dialects.calls.inputs import command_of, command_told, is_folder, is_told_text, is_variables, places_told
 from trunkline.dialects.calls.members import deeds_of
@@ -49,7 +50,9 @@ from trunkline.dialects.packets.titles import input_view
 from trunkline.session.fold import Evidence, OpenCall
 from trunkline.session.interpret.calls.facts import decoded
 
-DEPTH: Final = 3
+DEPTH: Final = 5
+RECORDS: Final = 16
+"""Of a list in ``_meta`` that are looked through."""
 PRINTED_CHARS: Final = 256 << 10
 """Characters of a terminal's output that are kept for the result."""
 
@@ -170,8 +173,10 @@ def _members(meta: dict[str, Any], depth: int) -> Iterator[tuple[str, Any]]:
         yield key, value
         if isinstance(value, str) and value[:1] == "{" and key not in OUTPUT_KEYS:
             value = arguments_in(value)  # JSON as a text
-        if depth > 1 and isinstance(value, dict) and key not in _RESPONSE_KEYS:
-            yield from _members(value, depth - 1)
+        inner = value if isinstance(value, list) else [value]
+        for record in inner[:RECORDS] if depth > 1 and key not in _RESPONSE_KEYS else ():
+            if isinstance(record, dict):
+                yield from _members(record, depth - 1)
 
 
 def _name(call: OpenCall, names: ToolNames) -> None:
@@ -227,6 +232,8 @@ def _claim_commands(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> N
             call.claims = with_place(call.claims or Claims(), path)
         if is_look and is_told_text(key, value):
             call.claims = with_text(call.claims or Claims())
+        if run_otherwise(key, value):
+            call.claims = with_deed(call.claims or Claims(), "unknown", key)
         deed = deed_told(key, value) if is_mild or role in ("fetch", "web_search") else None
         if deed is not None and (deed == "run" or role not in _WRITES):
             call.claims = with_deed(call.claims or Claims(), deed, key)
@@ -296,11 +303,21 @@ def _claim_shown(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolN
     for item in update.content or ():
         if isinstance(item, Terminal) and is_look:
             claims = with_terminal(claims)
+        elif is_look and isinstance(item, Content) and (linked := _linked_file(item.content)):
+            claims = with_place(claims, linked)
         elif has_words and isinstance(item, Content) and isinstance(item.content, TextContent):
             text = item.content.text
             announced = command_in(text) or (_command_shown(text) if is_look else _line_shown(text, state.kind))
             claims = with_announced(claims, announced) if announced else claims
     call.claims = claims if claims != Claims() else None
+
+
+def _linked_file(block: object) -> str:
+    """The path of the file that a block is, or leads to; empty where it is none of this machine's."""
+    if isinstance(block, EmbeddedResource):
+        block = block.resource
+    uri = getattr(block, "uri", "") or ""
+    return path_of_uri(uri) if uri[:5].lower() == "file:" else ""
 
 
 _PROMPT: Final = re.compile(r"\A\s*(?:```\w*\n)?\s*(\$ )?([^\n]{1,1000})(?:\n```)?\s*\Z")

@@ -148,10 +148,18 @@ def _named(call: ProgramCall) -> Iterator[tuple[str, str]]:
         yield "", operand
 
 
+_OF_CARGO: Final = frozenset(
+    "--target --config-file --tool-config-file --archive-file --workspace-remap --makefile --lockfile-path --binaries-metadata "
+    "--cargo-metadata".split())
+"""Options of cargo, and of programs that it starts, whose file says which linker or which scripts run, or is run itself."""
+
+
 def _of_cargo(command: SimpleCommand) -> Iterator[tuple[str, str]]:
-    """A toolchain by its path (``cargo +/x build``), and what is handed to the compiler."""
+    """A toolchain by its path (``cargo +/x build``), files that say what is run, and what is handed to the compiler."""
     words = command.sketch
     yield from [("", word[1:]) for word in words[1:2] if word[:1] == "+"]
+    yield from [("", word) for word in words[1:5] if word[:1] != "-" and word.endswith(".rs")]
+    yield from [("", value) for option, value in _more(command, _OF_CARGO) if option]
     if "--" in words and (compiler := next((_PASSES_ON[word] for word in words[1:4] if word in _PASSES_ON), "")):
         at = words.index("--")
         handed = structs.replace(command, words=(compiler, *command.words[at + 1:]), sketch=(compiler, *words[at + 1:]))
