@@ -266,7 +266,7 @@ NEEDED = {
              "GET /sessions/{id}/history", "GET /sessions/{id}/snapshot",
              "POST /acp", "GET /acp", "DELETE /acp", "GET /adapters", "GET /approvals", "GET /search",
              "GET /policy", "GET /journal", "GET /away", "POST /approvals/{requestId}/always-preview",
-             "POST /policy/explain", "GET /sessions/{id}/images/{seq}", "GET /sessions/{id}/handover",
+             "POST /policy/explain", "POST /policy/preview", "GET /sessions/{id}/images/{seq}", "GET /sessions/{id}/handover",
              "GET /sessions/{id}/export", "GET /devices", "DELETE /devices/{deviceId}", "GET /push", "POST /push",
              "DELETE /push", "GET /cluster"},
     "approve": {"POST /sessions/{id}/commands", "POST /sessions/{id}/permissions/{requestId}",
