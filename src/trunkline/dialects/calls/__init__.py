@@ -40,7 +40,7 @@ from trunkline.dialects.calls.patches import Taken, taken_in, unknown_patches
 from trunkline.dialects.calls.titles import file_beside, folders_beside, line_beside, without_label
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, Source, ToolRole
 from trunkline.dialects.calls.verbs import Does, verb_of, work_in
-from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_in_command
+from trunkline.dialects.calls.words import arguments_in, command_in, input_in, is_cut, is_in_command
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.dialects.visible import looks_alike, unseen_in
@@ -168,7 +168,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     if told := told_beside(claims, command, own_words=role == "terminal" and not (members and source == "input")):
         acts, claimed = acts | {"run"}, "\n".join(filter(None, (claimed, *told)))
         doubts.append(f"a command stands beside its input: {told[0][:60]}")
-    if given and not isinstance(given, str | Mapping):
+    if given and (role in _UNDERSTOOD and role != "terminal" if isinstance(given, str) else not isinstance(given, Mapping)):
         doubts.append("its input is of no form that is known")
     if role in _OPENS and command is None:
         doubts += [f"it is an address of something else than a file: {path[:60]}" for path in found.paths if is_address(path)][:1]
@@ -191,13 +191,21 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
 
 def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[str, Any], Source]:
     """The members of an input, wherever it is given; those of ``arguments`` where the agent wraps them."""
-    if role == "terminal" and isinstance(given, list | tuple) and given:
-        return {"command": given}, "input"
+    text, given = given, input_in(given) if isinstance(given, str) else given
+    if isinstance(given, list | tuple) and given:
+        given = {"command" if role == "terminal" else "input": given}
+    if role == "terminal" and isinstance(text, str) and isinstance(given, Mapping):
+        members = _unwrapped(given)  # and the text itself, for a shell could be given that
+        return {**members, "commands": [*_as_list(members.get("commands")), text]}, "input"
     if isinstance(given, str) and given.strip():
         return ({"command": given} if role == "terminal" else {"input": given}), "input"
     if isinstance(given, Mapping) and given:
         return _unwrapped(given), "input"
     return arguments_in(shown), "content"
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _unwrapped(given: Mapping[str, Any]) -> Mapping[str, Any]:
