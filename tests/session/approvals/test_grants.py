@@ -49,7 +49,7 @@ def test_a_path_that_was_not_looked_up_is_not_allowed() -> None:
 
 
 def test_an_approved_read_or_command_writes_nothing() -> None:
-    for kept in (about(category="file_read"), about(category="terminal", command="make")):
+    for kept in (about(category="file_read"), about(category="terminal", command="make"), about(category="mcp", command="make")):
         assert not CallGrant(kept, [TextEdit("a.txt", None, "new")], HERE, "/w").take_write("/w/a.txt", "new", None)
 
 

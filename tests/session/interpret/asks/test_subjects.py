@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
 import pytest
 
-from tests.session.interpret.asks.confirming import asked, confirm, decide, runs
+from tests.session.interpret.asks.confirming import CONFIRM, asked, confirm, decide, runs
 from tests.session.interpret.call_builders import call, listening, more, of_type, only, text
 from tests.session.interpret.told import events
 from tests.session.script import OPTIONS
@@ -159,6 +160,14 @@ def test_a_title_and_a_kind_say_nothing(fields: dict[str, Any]) -> None:
     assert (view.risk_level, view.risk_reason, view.about and view.about.command) == ("high", NOT_KNOWN, None)
     view, _ = asked(told, runs("b", "touch x"), confirm("r2", **fields))
     assert view.call_ids == ("b",)
+
+
+@every_row("spelled", ["{ }", "{}\n", "[ ]", '{"x":null}', '{"x":{"y":[]}}', "[{}]", '[null, " "]', '" "'])
+def test_an_input_of_nothing_says_nothing_however_it_is_spelled(spelled: str) -> None:
+    told = listening()
+    plain = json.dumps({**CONFIRM, "rawInput": "@"}).replace('"@"', spelled).encode()
+    view, _ = asked(told, runs("b", "sudo make install"), PermissionAsk("r", plain, OPTIONS))
+    assert (view.call_ids, view.risk_level) == (("b",), "high")
 
 
 @every_row("fields", [

@@ -15,9 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+import msgspec
+
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.calls import CallReading, ToolRole
 from trunkline.dialects.context.types import RiskLevel
+from trunkline.dialects.outside import BROKEN
 from trunkline.session.fold import AskedCall, OpenCall
 from trunkline.session.policy.decide import PolicyAsk
 
@@ -28,6 +31,9 @@ ASKED_CALLS: Final = 50
 
 SHOWN_PATHS: Final = 20
 """Paths of each of them that a card shows."""
+
+_EMPTY_BYTES: Final = 1024
+"""An input that is longer has something in it."""
 
 _TAKES_SOMETHING: Final[frozenset[ToolRole]] = frozenset({
     "read", "search", "write", "edit", "patch", "delete", "move", "terminal", "fetch", "web_search", "task"})
@@ -40,9 +46,27 @@ def has_input(state: CallState) -> bool:
     return state.raw_input is not None and state.raw_input.strip() not in (b"{}", b"null", b"[]", b'""')
 
 
+def _says_something(state: CallState) -> bool:
+    """Whether there is anything in an input: records and lists of nothing are none, however they are spelled."""
+    if not has_input(state) or state.raw_input is None:
+        return False
+    if len(state.raw_input) > _EMPTY_BYTES:
+        return True
+    try:
+        return _is_something(msgspec.json.decode(state.raw_input))
+    except BROKEN:
+        return True
+
+
+def _is_something(value: object) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_is_something, value.values() if isinstance(value, dict) else value))
+    return bool(value.strip()) if isinstance(value, str) else value is not None
+
+
 def says_nothing(state: CallState, reading: CallReading) -> bool:
     """Whether nothing is known of what the call would do."""
-    if has_input(state) or reading.command is not None or reading.paths or reading.globs or reading.queries or reading.cut:
+    if _says_something(state) or reading.command is not None or reading.paths or reading.globs or reading.queries or reading.cut:
         return False
     if state.kind == "switch_mode":
         return False
