@@ -33,6 +33,7 @@ from trunkline.server.delivery.push.notes import About, note_of, payload_of
 from trunkline.server.packets.frames import packet_of
 from trunkline.server.sessions.policies import Question, call_of
 from trunkline.session.audit.chain import opened
+from trunkline.session.interpret.asks.subjects import is_something
 from trunkline.session.policy.asks import policy_ask
 
 
@@ -165,7 +166,7 @@ def checked(player: Player, steps: Sequence[Step], names: ToolNames) -> tuple[in
     for asked in asks_in(player.entries):
         call = said.get(asked.event["toolCallId"], Said())
         is_named = call.named or asked.event["toolName"] == "bash"  # what has a command needs no name of its agent's own
-        asks_by_name = is_named and not call.beside and bool(asked.event["toolInput"]) and call.kind != "file"
+        asks_by_name = is_named and not call.beside and is_something(asked.event["toolInput"]) and call.kind != "file"
         check_faces(asked, names, player.fold.cwd, call.kind if asks_by_name else None)
         count, explained = count + 1, explained + asks_by_name
     return count, explained

@@ -56,7 +56,9 @@ INSTALLS = {"command": "sudo make install", "path": "secrets/key"}
 @pytest.mark.parametrize("name", ["Read", "do_it", "mcp__a__b"])
 @every_row("given", [
     INSTALLS, [INSTALLS], ["a.py", INSTALLS], json.dumps(INSTALLS), json.dumps([INSTALLS]), f" {json.dumps(INSTALLS)}\n",
-    json.dumps({"arguments": INSTALLS}), json.dumps({**INSTALLS, "content": "x" * WORDS_CHARS}),
+    json.dumps({"arguments": INSTALLS}), {"arguments": json.dumps({**INSTALLS, "content": "x" * WORDS_CHARS})},
+    {"input": json.dumps(INSTALLS)}, {"params": json.dumps({"toolInput": json.dumps(INSTALLS)})},
+    json.dumps({**INSTALLS, "content": "x" * WORDS_CHARS}),
 ])
 def test_an_input_is_looked_into_also_as_a_list_or_as_a_text_that_is_json(name: str, given: Any) -> None:
     told = read({"name": name, "kind": "other", "rawInput": given})

@@ -42,31 +42,26 @@ _LEVELS: Final[tuple[RiskLevel, ...]] = ("low", "medium", "high", "critical")
 
 
 def has_input(state: CallState) -> bool:
-    """Whether a call has an input with something in it."""
-    return state.raw_input is not None and state.raw_input.strip() not in (b"{}", b"null", b"[]", b'""')
-
-
-def _says_something(state: CallState) -> bool:
-    """Whether there is anything in an input: records and lists of nothing are none, however they are spelled."""
-    if not has_input(state) or state.raw_input is None:
-        return False
-    if len(state.raw_input) > _EMPTY_BYTES:
-        return True
+    """Whether a call has an input with something in it: records and lists of nothing are none, however they are spelled."""
+    raw = state.raw_input
+    if raw is None or len(raw) > _EMPTY_BYTES or raw in (b"{}", b"null"):
+        return raw is not None and len(raw) > _EMPTY_BYTES
     try:
-        return _is_something(msgspec.json.decode(state.raw_input))
+        return is_something(msgspec.json.decode(raw))
     except BROKEN:
         return True
 
 
-def _is_something(value: object) -> bool:
+def is_something(value: object) -> bool:
+    """Whether there is anything in a value: what has nothing but empty texts, lists and records in it is nothing."""
     if isinstance(value, dict | list):
-        return any(map(_is_something, value.values() if isinstance(value, dict) else value))
+        return any(map(is_something, value.values() if isinstance(value, dict) else value))
     return bool(value.strip()) if isinstance(value, str) else value is not None
 
 
 def says_nothing(state: CallState, reading: CallReading) -> bool:
     """Whether nothing is known of what the call would do."""
-    if _says_something(state) or reading.command is not None or reading.paths or reading.globs or reading.queries or reading.cut:
+    if has_input(state) or reading.command is not None or reading.paths or reading.globs or reading.queries or reading.cut:
         return False
     if state.kind == "switch_mode":
         return False
