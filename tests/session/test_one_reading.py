@@ -200,7 +200,9 @@ MEMBERS = st.dictionaries(
     st.sampled_from(["path", "file_path", "pattern", "query", "command", "commands", "cmd", "content", "new_string", "old_string",
                      "steps", "url", "description", "run_as", "cwd", "env", "files", "arguments"]),
     st.recursive(TEXTS, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(
-        st.sampled_from(["run", "path", "action", "command", "X"]), inner, max_size=2), max_leaves=4), min_size=1, max_size=5)
+        st.sampled_from(["run", "path", "action", "command", "X"]), inner, max_size=2), max_leaves=4),
+    min_size=1, max_size=5).filter(is_something)
+"""An input of nothing is none: what is asked with it is about all that waits (tests/session/interpret/asks/test_subjects.py)."""
 KINDS = st.sampled_from(["read", "search", "edit", "delete", "move", "execute", "fetch", "think", "switch_mode", "other", "file",
                          None])
 NAMES = st.sampled_from(["Read", "grep", "Bash", "write", "apply_patch", "mcp__db__execute", "purge", "Think", "whatever", "Task",
