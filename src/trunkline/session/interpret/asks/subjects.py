@@ -32,7 +32,7 @@ ASKED_CALLS: Final = 50
 SHOWN_PATHS: Final = 20
 """Paths of each of them that a card shows."""
 
-_EMPTY_BYTES: Final = 1024
+EMPTY_BYTES: Final = 64 << 10
 """An input that is longer has something in it."""
 
 _TAKES_SOMETHING: Final[frozenset[ToolRole]] = frozenset({
@@ -44,8 +44,10 @@ _LEVELS: Final[tuple[RiskLevel, ...]] = ("low", "medium", "high", "critical")
 def has_input(state: CallState) -> bool:
     """Whether a call has an input with something in it: records and lists of nothing are none, however they are spelled."""
     raw = state.raw_input
-    if raw is None or len(raw) > _EMPTY_BYTES or raw in (b"{}", b"null"):
-        return raw is not None and len(raw) > _EMPTY_BYTES
+    if raw is None or raw == b"{}":
+        return False
+    if len(raw) > EMPTY_BYTES:
+        return True
     try:
         return is_something(msgspec.json.decode(raw))
     except BROKEN:
