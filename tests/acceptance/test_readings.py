@@ -147,7 +147,7 @@ def test_the_packet_of_an_ask_and_its_push_say_what_its_event_says(session: Sess
             if packet.type == "approval_requested":
                 asks.append(packet.value)
                 session.post(f"permissions/{packet.value['requestId']}", {"decision": "deny"})
-    page: dict[str, Any] = session.wire.get(f"{session.path}/history?after={session.view()['lastSeq'] - 50}&limit=1000")
+    page: dict[str, Any] = session.wire.get(f"{session.path}/history?after={max(0, session.view()['lastSeq'] - 50)}&limit=1000")
     event = [event for event in page["events"] if event["type"] == "approval:requested"][-1]
     (told,) = asks
     assert (told["toolName"], told["toolCategory"], told["riskLevel"]) == (row.tool, row.category, row.level)

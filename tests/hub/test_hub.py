@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import msgspec
 import pytest
 
 from tests.aio import eventually, run
-from tests.hub.stage import alive, options, until_packet, work
+from tests.hub.stage import alive, options, turn, until_packet, work
 from trunkline.agents.catalog import adhoc
 from trunkline.agents.pid_files import PidFiles, PidRecord
 from trunkline.errors import HubStopping
@@ -88,4 +89,18 @@ def test_a_hub_that_stops_makes_nothing_ready_any_more(tmp_path: Path, monkeypat
         assert waiting.cancelled()
 
     monkeypatch.setattr(hub_module, "WARM_AFTER_S", 600.0)
+    run(scenario())
+
+
+@pytest.mark.parametrize(("setting", "member"), [("documented", "filePath"), ("agent", "file_path")])
+def test_packets_hold_what_the_setting_says(tmp_path: Path, setting: str, member: str) -> None:
+    async def scenario() -> None:
+        async with Hub(options(tmp_path, store="memory:", packets_raw=setting)) as hub:
+            session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
+            read = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Read", "kind": "read", "status": "completed",
+                    "rawInput": {"file_path": "/a.py"}, "rawOutput": {"vendor": "x"}}
+            packets = await turn(session, f"/raw {json.dumps(read)}")
+            (done,) = [packet for packet in packets if packet["type"] == "tool_call_progress"]
+            assert list(done["rawInput"]) == [member] and ("vendor" in done["rawOutput"]) == (setting == "agent")
+
     run(scenario())

@@ -33,6 +33,7 @@ from trunkline.server.delivery.push.notes import About, note_of, payload_of
 from trunkline.server.packets.frames import packet_of
 from trunkline.server.sessions.policies import Question, call_of
 from trunkline.session.audit.chain import opened
+from trunkline.session.interpret.asks.subjects import is_something
 from trunkline.session.policy.asks import policy_ask
 
 
@@ -165,7 +166,7 @@ def checked(player: Player, steps: Sequence[Step], names: ToolNames) -> tuple[in
     for asked in asks_in(player.entries):
         call = said.get(asked.event["toolCallId"], Said())
         is_named = call.named or asked.event["toolName"] == "bash"  # what has a command needs no name of its agent's own
-        asks_by_name = is_named and not call.beside and bool(asked.event["toolInput"]) and call.kind != "file"
+        asks_by_name = is_named and not call.beside and is_something(asked.event["toolInput"]) and call.kind != "file"
         check_faces(asked, names, player.fold.cwd, call.kind if asks_by_name else None)
         count, explained = count + 1, explained + asks_by_name
     return count, explained
@@ -199,7 +200,9 @@ MEMBERS = st.dictionaries(
     st.sampled_from(["path", "file_path", "pattern", "query", "command", "commands", "cmd", "content", "new_string", "old_string",
                      "steps", "url", "description", "run_as", "cwd", "env", "files", "arguments"]),
     st.recursive(TEXTS, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(
-        st.sampled_from(["run", "path", "action", "command", "X"]), inner, max_size=2), max_leaves=4), min_size=1, max_size=5)
+        st.sampled_from(["run", "path", "action", "command", "X"]), inner, max_size=2), max_leaves=4),
+    min_size=1, max_size=5).filter(is_something)
+"""An input of nothing is none: what is asked with it is about all that waits (tests/session/interpret/asks/test_subjects.py)."""
 KINDS = st.sampled_from(["read", "search", "edit", "delete", "move", "execute", "fetch", "think", "switch_mode", "other", "file",
                          None])
 NAMES = st.sampled_from(["Read", "grep", "Bash", "write", "apply_patch", "mcp__db__execute", "purge", "Think", "whatever", "Task",

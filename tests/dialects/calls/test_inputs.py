@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.dialects.calls.announced import read
 from tests.tooling.rows import every_row
 from trunkline.dialects.calls.inputs import command_of
+from trunkline.dialects.calls.words import WORDS_CHARS
 
 
 @pytest.mark.parametrize("blank", ["", " ", [""], [[""]]])
@@ -46,3 +48,36 @@ def test_words_for_a_shell_are_put_together_as_they_are(shell: object) -> None:
 def test_an_address_of_something_else_than_a_file_is_told_from_a_path(path: str, is_so: bool) -> None:
     reading = read({"name": "Read", "kind": "read", "rawInput": {"path": path}})
     assert any("an address of something else" in doubt for doubt in reading.doubts) == is_so
+
+
+INSTALLS = {"command": "sudo make install", "path": "secrets/key"}
+
+
+@pytest.mark.parametrize("name", ["Read", "do_it", "mcp__a__b"])
+@every_row("given", [
+    INSTALLS, [INSTALLS], ["a.py", INSTALLS], json.dumps(INSTALLS), json.dumps([INSTALLS]), f" {json.dumps(INSTALLS)}\n",
+    json.dumps({"arguments": INSTALLS}), {"arguments": json.dumps({**INSTALLS, "content": "x" * WORDS_CHARS})},
+    {"input": json.dumps(INSTALLS)}, {"params": json.dumps({"toolInput": json.dumps(INSTALLS)})},
+    json.dumps({**INSTALLS, "content": "x" * WORDS_CHARS}),
+])
+def test_an_input_is_looked_into_also_as_a_list_or_as_a_text_that_is_json(name: str, given: Any) -> None:
+    told = read({"name": name, "kind": "other", "rawInput": given})
+    assert (told.command, "run" in told.acts, "secrets/key" in told.paths) == ("sudo make install", True, True)
+    assert not told.only_looks
+
+
+def test_a_text_that_is_no_json_is_itself() -> None:
+    for given in ("[ -f a ] && make", "{ make; }", '{"a": ', "make"):
+        assert read({"name": "Bash", "kind": "execute", "rawInput": given}).command == given
+
+
+def test_a_text_for_a_shell_that_is_json_counts_both_ways() -> None:
+    for given, command in ((json.dumps({"command": "make"}), "make"), (json.dumps(["make", "all"]), "make all"),
+                           (json.dumps({"arguments": {"commands": ["make", "ls"]}}), "make\nls")):
+        assert read({"name": "Bash", "kind": "execute", "rawInput": given}).command == f"{command}\n{given}"
+
+
+@pytest.mark.parametrize("given", ["a.py", json.dumps({"path": "a.py"}), ["a.py"], [{"path": "a.py"}], 5])
+def test_an_input_of_another_form_than_a_record_is_not_sure(given: Any) -> None:
+    told = read({"name": "Read", "kind": "read", "rawInput": given})
+    assert "its input is of no form that is known" in told.doubts and not told.only_looks

@@ -71,6 +71,17 @@ def test_a_turn_ends_once_as_of_the_line_that_ended_it() -> None:
     assert [(at, signal.stop) for at, signal in ends] == [(at, "end_turn") for at in answers]
 
 
+def test_a_turn_that_a_stop_sequence_ended_keeps_that_word() -> None:
+    ends = [signal for reason in ("stop_sequence", "end_turn") for _, signal in told([
+        line("assistant", [{"type": "text", "text": "so"}], message={"stop_reason": reason})]) if isinstance(signal, TurnEnd)]
+    assert [(end.stop, end.agent_stop) for end in ends] == [("end_turn", "stop_sequence"), ("end_turn", None)]
+
+
+def test_a_thought_that_is_not_shown_is_told_as_one() -> None:
+    hidden = line("assistant", [{"type": "redacted_thinking", "data": "x"}, {"type": "text", "text": "So."}])
+    assert notes([hidden], "redacted_thinking") == [{}]
+
+
 def test_the_usage_that_every_line_of_a_message_repeats_is_told_once() -> None:
     ids = {read.message["id"] for raw in LINES if (read := read_line(raw)) and read.type == "assistant"}
     spent = notes(LINES, "tokens")

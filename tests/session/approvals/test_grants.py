@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from tests.tooling.rows import every_row
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.session.approvals.grants import CallGrant
@@ -49,7 +51,7 @@ def test_a_path_that_was_not_looked_up_is_not_allowed() -> None:
 
 
 def test_an_approved_read_or_command_writes_nothing() -> None:
-    for kept in (about(category="file_read"), about(category="terminal", command="make")):
+    for kept in (about(category="file_read"), about(category="terminal", command="make"), about(category="mcp", command="make")):
         assert not CallGrant(kept, [TextEdit("a.txt", None, "new")], HERE, "/w").take_write("/w/a.txt", "new", None)
 
 
@@ -58,3 +60,8 @@ def test_a_command_may_be_run_once_in_its_folder() -> None:
     assert not grant.take_run(lambda command: None) and not grant.take_run(lambda command: "/elsewhere")
     assert grant.take_run(lambda command: "/w" if command == "make" else None)
     assert not grant.take_run(lambda command: "/w")
+
+
+def test_a_command_in_a_folder_that_was_not_looked_up_may_not_be_run() -> None:
+    grant = CallGrant(msgspec.structs.replace(about(category="terminal", command="make"), cwd="gone"), [], HERE, "/w")
+    assert not grant.take_run(lambda command: "/w") and not grant.take_run(lambda command: None), "another command is none of it"

@@ -106,6 +106,14 @@ def test_what_the_file_says_is_a_turn_of_its_own_time(tmp_path: Path) -> None:
     run(check())
 
 
+def test_a_stop_sequence_that_the_file_tells_reaches_the_packet(tmp_path: Path) -> None:
+    async def check() -> None:
+        stage = await followed(tmp_path, (AT, asked("hello")), (AT + 1, TurnEnd(stop="end_turn", agent_stop="stop_sequence")))
+        assert (await stage.packets())[-1]["stopReason"] == "stop_sequence"
+
+    run(check())
+
+
 def test_the_next_prompt_ends_a_turn_whose_end_the_file_does_not_have(tmp_path: Path) -> None:
     async def check() -> None:
         stage = await followed(tmp_path, (AT, asked("one")), (AT + 1, text("so")), (AT + 2, asked("two")))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.session.interpret.call_builders import call, diff, listening, more
+from tests.session.interpret.call_builders import ask, call, diff, listening, more
 from tests.session.interpret.told import Told
 from tests.session.script import text, update
 
@@ -28,6 +28,7 @@ def ended(kind: str, **fields: Any) -> list[Any]:
     ([text("hm", "agent_thought_chunk")], "thinking"),
     ([update(sessionUpdate="plan", entries=[{"content": "a", "priority": "high", "status": "pending"}])], "planning.todos"),
     (ended("edit", content=[diff("/w/a", "x\n")]), "fileOperations.diffs"),
+    ([ask(kind="execute", rawInput={"command": "make"})], "approval.toolCalls"),
     (ended("fetch", rawInput={"query": "q"}, rawOutput={"results": [{"url": "https://t.test"}]}), "webSearch"),
 ])
 def test_what_happens_shows_what_an_agent_can(signals: list[Any], flag: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -11,10 +12,15 @@ from tests.session.interpret.call_builders import ask, call, more
 from tests.session.interpret.told import Told
 from tests.session.script import OPTIONS
 from tests.tooling.rows import every_row
-from trunkline.dialects.signals import PermissionAsk
+from trunkline.dialects.signals import LargeUpdate, PermissionAsk
+from trunkline.session.interpret.calls.evidence import STRAY_BYTES
 from trunkline.session.policy.text import parse_policy
 
 MAKE = {"kind": "execute", "name": "Bash", "rawInput": {"command": "make"}, "status": "in_progress"}
+
+
+def words(text: str) -> list[dict[str, Any]]:
+    return [{"type": "content", "content": {"type": "text", "text": text}}]
 
 
 def doubts(*signals: Any) -> list[str]:
@@ -81,6 +87,50 @@ def test_the_same_command_in_meta_says_nothing_new(meta: dict[str, Any]) -> None
     assert doubts(call(**MAKE, _meta=meta), ask(rawInput={"command": "make"}, _meta=meta)) == []
 
 
+def nested(levels: int, inner: Any) -> Any:
+    """Records within records."""
+    for _ in range(levels):
+        inner = {"inner": inner}
+    return inner
+
+
+PLACES = ["a.py", "./a.py", "/w/a.py", "/x/a.py", "/y/a.py", "/z/a.py", "/v/a.py", "/u/a.py", "/t/a.py"]
+MORE = ["more was said of it than is looked at"]
+
+
+@every_row("beside", [
+    {"_meta": {"x": [{"path": path} for path in (*PLACES, "secrets/key")]}}, {"_meta": {"x": [{"n": n} for n in range(17)]}},
+    {"_meta": nested(5, {"command": "make install"})}, {"_meta": {"x": json.dumps(nested(4, {"command": "make install"}))}},
+    {"_meta": {"x": [[{"command": "make install"}]]}}, {"command": "make install", "padding": "x" * STRAY_BYTES},
+    {"locations": [{"path": "a.py", "uri": "file:///etc/hosts", "note": "x" * STRAY_BYTES}]},
+])
+def test_what_stands_beside_a_call_and_is_not_looked_at_is_a_doubt(beside: dict[str, Any]) -> None:
+    plain = {**READ, "title": "Read a.py"}
+    assert doubts(call(**plain), ask(**plain)) == []
+    assert doubts(call(**plain, **beside), ask(**plain)) == MORE
+    assert doubts(ask(**plain, **beside)) == MORE
+
+
+def test_of_an_update_of_many_megabytes_it_is_not_known_what_stands_beside_it() -> None:
+    plain = {**READ, "title": "Read a.py"}
+    told = call(**plain, command="make install")
+    assert doubts(LargeUpdate(told.raw), ask(**plain)) == MORE
+    ended = LargeUpdate(call(**plain, toolCallId="d", status="completed").raw)
+    assert doubts(call(**plain), ended, ask(**plain)) == []
+
+
+@every_row("meta", [{"x": [{"n": n} for n in range(16)]}, nested(4, {"n": 1}), {"toolResponse": nested(9, {"n": 1})},
+                    {"x": [[], ["a"], "b"]}, nested(5, {})])
+def test_remarks_that_are_looked_at_to_their_end_are_no_doubt(meta: dict[str, Any]) -> None:
+    assert doubts(call(**READ, _meta=meta), ask(**READ, _meta=meta)) == []
+
+
+def test_a_long_text_does_not_hide_what_stands_beside_it() -> None:
+    write: dict[str, Any] = {"name": "Write", "kind": "edit", "rawInput": {"path": "a.py", "content": "line\n" * STRAY_BYTES}}
+    assert doubts(ask(**write)) == ["not all of it is shown"]
+    assert "a command stands beside its input: make install" in doubts(ask(**write, command="make install"))
+
+
 def test_a_command_in_the_meta_of_a_result_is_no_claim() -> None:
     told = Told().turn()
     told.hear(call(**READ), more(status="completed", _meta={"command": "make"}))
@@ -94,10 +144,6 @@ def looks(*signals: Any) -> bool:
     about = told.fold.approvals["r"].about
     assert about is not None and about.only_looks == (not told.fold.approvals["r"].doubts)
     return about.only_looks
-
-
-def words(text: str) -> list[dict[str, Any]]:
-    return [{"type": "content", "content": {"type": "text", "text": text}}]
 
 
 @every_row("beside", [

@@ -33,14 +33,25 @@ from typing import Any, Final
 from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions, titled_otherwise, told_beside
 from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
-from trunkline.dialects.calls.inputs import MEMBERS, PATHS, command_of, folder_of, has_new_text, is_address, named_in, options_in
+from trunkline.dialects.calls.inputs import (
+    INPUTS,
+    MEMBERS,
+    PATHS,
+    bare_key,
+    command_of,
+    folder_of,
+    has_new_text,
+    is_address,
+    named_in,
+    options_in,
+)
 from trunkline.dialects.calls.members import adds_meaning, deeds_of, destroys_in, unknown_members
 from trunkline.dialects.calls.names import ToolNames, Verb, is_name, name_of_kind, role_of_kind, verb_in
 from trunkline.dialects.calls.patches import Taken, taken_in, unknown_patches
 from trunkline.dialects.calls.titles import file_beside, folders_beside, line_beside, without_label
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, Source, ToolRole
 from trunkline.dialects.calls.verbs import Does, verb_of, work_in
-from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_in_command
+from trunkline.dialects.calls.words import arguments_in, command_in, input_in, is_cut, is_in_command
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.dialects.visible import looks_alike, unseen_in
@@ -168,7 +179,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     if told := told_beside(claims, command, own_words=role == "terminal" and not (members and source == "input")):
         acts, claimed = acts | {"run"}, "\n".join(filter(None, (claimed, *told)))
         doubts.append(f"a command stands beside its input: {told[0][:60]}")
-    if given and not isinstance(given, str | Mapping):
+    if given and (role in _UNDERSTOOD and role != "terminal" if isinstance(given, str) else not isinstance(given, Mapping)):
         doubts.append("its input is of no form that is known")
     if role in _OPENS and command is None:
         doubts += [f"it is an address of something else than a file: {path[:60]}" for path in found.paths if is_address(path)][:1]
@@ -191,24 +202,38 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
 
 def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[str, Any], Source]:
     """The members of an input, wherever it is given; those of ``arguments`` where the agent wraps them."""
-    if role == "terminal" and isinstance(given, list | tuple) and given:
-        return {"command": given}, "input"
+    text, given = given, input_in(given) if isinstance(given, str) else given
+    if isinstance(given, list | tuple) and given:
+        given = {"command" if role == "terminal" else "input": given}
+    if role == "terminal" and isinstance(text, str) and isinstance(given, Mapping):
+        members = _unwrapped(given, role)  # and the text itself, for a shell could be given that
+        return {**members, "commands": [*_as_list(members.get("commands")), text]}, "input"
     if isinstance(given, str) and given.strip():
         return ({"command": given} if role == "terminal" else {"input": given}), "input"
     if isinstance(given, Mapping) and given:
-        return _unwrapped(given), "input"
+        return _unwrapped(given, role), "input"
     return arguments_in(shown), "content"
 
 
-def _unwrapped(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An input with the members of ``arguments``, also where these are a text that is JSON; as it is where one of them would
-    hide another, for then both are looked at."""
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _unwrapped(given: Mapping[str, Any], role: ToolRole | None) -> Mapping[str, Any]:
+    """An input with the members of ``arguments``; as it is where one of them would hide another, for then both are looked at."""
+    given = _with_records(given, role)
     wrapped = given.get("arguments")
-    if isinstance(wrapped, str) and (inner := arguments_in(wrapped)):
-        given, wrapped = {**given, "arguments": inner}, inner
     if not isinstance(wrapped, Mapping) or any(name in given and given[name] != wrapped[name] for name in wrapped):
         return given
     return {**given, **wrapped}
+
+
+def _with_records(given: Mapping[str, Any], role: ToolRole | None) -> Mapping[str, Any]:
+    """An input with the records that wrap it, where these are texts that are JSON. To a program such a text is a word."""
+    found = {name: _with_records(inner, role) for name, value in given.items() if isinstance(value, str)
+             and bare_key(name) in INPUTS and (name == "arguments" or role != "terminal")
+             and isinstance(inner := input_in(value), dict) and inner}
+    return {**given, **found} if found else given
 
 
 def _in_words(title: str, shown: str, is_title: bool) -> tuple[str | None, Source, list[str]]:

@@ -2,7 +2,7 @@
 
 Rule 1: it can only make a call worse. What was announced and taken back still counts until somebody has decided.
 Rule 2: a name is held against a kind: one that says more harm than the other is a doubt.
-Rule 3: bounded: KEPT of each are kept.
+Rule 3: bounded: KEPT of each are kept. That there was more is known, and is a doubt: what was left out could say anything.
 """
 
 from __future__ import annotations
@@ -35,76 +35,71 @@ _SHOWN: Final = 60
 def with_name(claims: Claims, name: str, tool: str, names: ToolNames, *, is_title: bool) -> Claims:
     """Also called ``name``. A title counts where it reads as the name of a tool that does grave harm: others sum a call up."""
     name = name[:200]
-    if not name or tool in (name, names.usual(name)) or name in claims.names or len(claims.names) >= KEPT:
+    if not name or tool in (name, names.usual(name)):
         return claims
     if is_title and not (is_name(name) and (_act_of(name, names) in _GRAVE or verb_in(name) == "destroys")):
         return claims
-    return _replace(claims, names=(*claims.names, name))
+    return _with(claims, "names", name)
 
 
 def with_kind(claims: Claims, kind: str) -> Claims:
     """Said to be of another kind before."""
-    return claims if kind in claims.kinds or kind == "other" else _replace(claims, kinds=(*claims.kinds, kind)[:KEPT])
+    return claims if kind == "other" else _with(claims, "kinds", kind)
 
 
 def with_reading(claims: Claims, reading: CallReading, cwd: str) -> Claims:
     """Announced with another input before. That it would run in ``cwd`` says nothing else than where it runs by itself."""
-    commands = (*claims.commands, *([reading.command[:CHARS]] if reading.command else ()))
-    paths = (*claims.paths, *(path[:CHARS] for path in reading.paths))
     folder = reading.folder or ""
     is_elsewhere = folder and posixpath.normpath(posixpath.join(cwd, folder)) != posixpath.normpath(cwd)
-    folders = (*claims.folders, *([folder[:CHARS]] if is_elsewhere else ()))
-    return _replace(claims, commands=tuple(dict.fromkeys(commands))[-KEPT:], paths=tuple(dict.fromkeys(paths))[-KEPT:],
-                    folders=tuple(dict.fromkeys(folders))[-KEPT:])
+    claims = _with_last(claims, "commands", [reading.command] if reading.command else ())
+    claims = _with_last(claims, "paths", reading.paths)
+    return _with_last(claims, "folders", [folder] if is_elsewhere else ())
 
 
 def with_told(claims: Claims, command: str) -> Claims:
     """Said in ``_meta`` to run something."""
-    command = command[:CHARS]
-    return claims if command in claims.told else _replace(claims, told=(*claims.told, command)[:KEPT])
+    return _with(claims, "told", command[:CHARS])
 
 
 def with_title(claims: Claims, title: str) -> Claims:
     """Titled so; what a title says that is done is held against what the call is."""
     title = title[:TITLE_CHARS]
-    return claims if title in claims.titles or not may_tell(title) else _replace(claims, titles=(*claims.titles, title)[:KEPT])
+    return _with(claims, "titles", title) if may_tell(title) else claims
 
 
 def with_announced(claims: Claims, command: str) -> Claims:
     """Said in words to run something."""
-    command = command[:CHARS]
-    return claims if command in claims.announced else _replace(claims, announced=(*claims.announced, command)[:KEPT])
+    return _with(claims, "announced", command[:CHARS])
 
 
 def with_named(claims: Claims, name: str) -> Claims:
     """Said in ``_meta`` to delete something."""
-    name = name[:_SHOWN]
-    return claims if name in claims.named else _replace(claims, named=(*claims.named, name)[:KEPT])
+    return _with(claims, "named", name[:_SHOWN])
 
 
 def with_deed(claims: Claims, act: Act, name: str) -> Claims:
     """Said in ``_meta`` to do this, too."""
-    deed = (act, name[:_SHOWN])
-    if deed in claims.deeds or len(claims.deeds) >= KEPT:
-        return claims
-    return structs.replace(claims, deeds=(*claims.deeds, deed))
+    return _with(claims, "deeds", (act, name[:_SHOWN]))
 
 
 def with_place(claims: Claims, path: str) -> Claims:
     """Said beside its input to be about this path."""
-    path = path[:CHARS]
-    return claims if path in claims.places else _replace(claims, places=(*claims.places, path)[:KEPT])
+    return _with(claims, "places", path[:CHARS])
 
 
 def with_folder(claims: Claims, folder: str) -> Claims:
     """Said beside its input to run in this folder."""
-    folder = folder[:CHARS]
-    return claims if folder in claims.folders else _replace(claims, folders=(*claims.folders, folder)[:KEPT])
+    return _with(claims, "folders", folder[:CHARS])
 
 
 def with_text(claims: Claims) -> Claims:
     """Brings something to write beside its input."""
     return claims if claims.brings else structs.replace(claims, brings=True)
+
+
+def with_more(claims: Claims) -> Claims:
+    """Says more than is looked at."""
+    return claims if claims.more else structs.replace(claims, more=True)
 
 
 def with_terminal(claims: Claims) -> Claims:
@@ -140,6 +135,8 @@ def claimed_doubts(claims: Claims, command: str | None, paths: Sequence[str], ac
         yield "it shows a terminal, and is nothing that runs something"
     if claims.brings:
         yield "something to write stands beside its input"
+    if claims.more:
+        yield "more was said of it than is looked at"
     for place in claims.places:
         if not any(_is_same_place(place, path) for path in paths):
             yield f"a path stands beside its input: {place[:_SHOWN]}"
@@ -192,5 +189,18 @@ def _act_of_kind(kind: str) -> Act | None:
     return ACT_OF_ROLE[role] if role is not None else None
 
 
-def _replace(claims: Claims, **news: tuple[str, ...]) -> Claims:
-    return structs.replace(claims, **news)
+def _with(claims: Claims, which: str, said: object) -> Claims:
+    """With this as well, where there is room for it."""
+    known: tuple[object, ...] = getattr(claims, which)
+    if said in known:
+        return claims
+    return structs.replace(claims, **{which: (*known, said)}) if len(known) < KEPT else with_more(claims)
+
+
+def _with_last(claims: Claims, which: str, said: Sequence[str]) -> Claims:
+    """With these as well, the last ones where there is no room for all. Of what had none, one that a later one goes on with is no
+    loss: an input that grows is told again with every piece."""
+    known = tuple(dict.fromkeys((*getattr(claims, which), *(each[:CHARS] for each in said))))
+    claims = structs.replace(claims, **{which: known[-KEPT:]})
+    is_lost = any(not any(later.startswith(each) for later in known[at + 1:]) for at, each in enumerate(known[:-KEPT]))
+    return with_more(claims) if is_lost else claims

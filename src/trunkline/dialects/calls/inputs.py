@@ -41,7 +41,7 @@ _TOLD_PLACES = frozenset(
     "path paths file files filepath filepaths filename filenames fileuri uri uris targetfile targetpath absolutepath "
     "absolutefilepath relativepath notebookpath realpath destination dest outputfile outputpath".split())
 """The same for paths: words that say nothing else. A folder that is named beside a call is where it begins."""
-_INPUTS = frozenset({"input", "rawinput", "toolinput", "arguments", "args", "params", "parameters", "beside"})
+INPUTS = frozenset({"input", "rawinput", "toolinput", "arguments", "args", "params", "parameters", "beside"})
 """Names of a record that a tool may get as its input."""
 _LISTS_OF_LINES = frozenset({"commands", "cmds", "scripts"})
 _FOLDER_KEYS = ("cwd", "workdir", "working_dir", "workingDir", "working_directory", "workingDirectory", "dir_path",
@@ -130,7 +130,7 @@ def is_told_text(key: str, value: Any) -> bool:
     a patch, or a record for a tool with such a text in it."""
     if isinstance(value, str):
         return bool(value) and (("new" in (words := words_of(key)) and words[-1] in _BODY_WORDS) or has_new_text(value))
-    return isinstance(value, Mapping) and bare_key(key) in _INPUTS and has_new_text(value)
+    return isinstance(value, Mapping) and bare_key(key) in INPUTS and has_new_text(value)
 
 
 def folder_of(tool_input: Mapping[str, Any]) -> str | None:

@@ -57,6 +57,8 @@ class Claims(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It shows a terminal, though by its name or kind it runs nothing."""
     brings: bool = False
     """Beside its input stands something to write, though by its name or kind it only looks."""
+    more: bool = False
+    """More was said of it than is kept, or than is looked at."""
 
 
 class CarriedReading(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -35,6 +35,16 @@ def arguments_in(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def input_in(text: str) -> object:
+    """An input that is given as a text, of any length: what is in it where that is JSON, else the text."""
+    if text.strip()[:1] not in ("{", "["):
+        return text
+    try:
+        return msgspec.json.decode(text)
+    except BROKEN:
+        return text
+
+
 def command_in(text: str) -> str:
     """The command that a sentence announces, else ""."""
     found = _ANNOUNCED.search(text[:WORDS_CHARS])

@@ -121,6 +121,10 @@ class Translator:
         for step in self._signals_in_steps(kind, frame, large):
             yield [marked(signal, len(line)) for signal in step]
 
+    def opening(self, *, is_opening: bool) -> None:
+        """Whether the CLI has yet to answer: what it says until then begins no turn."""
+        self._turns.is_opening = is_opening
+
     def prompted(self, uuid: str | None = None) -> None:
         """A user message was written, with this uuid: the next turn is its own, and its result comes as TurnEnd."""
         self._turns.prompted(uuid)

@@ -56,7 +56,7 @@ from trunkline.session.interpret.asks.questions import QuestionInterpreter
 from trunkline.session.interpret.asks.tool_questions import emit_questions
 from trunkline.session.interpret.asks.waiting import WaitingAsks
 from trunkline.session.interpret.calls.blocks import tool_part
-from trunkline.session.interpret.calls.evidence import keep_before, with_strays
+from trunkline.session.interpret.calls.evidence import keep_before, unread, with_strays
 from trunkline.session.interpret.calls.facts import name_of
 from trunkline.session.interpret.calls.tools import ToolInterpreter
 from trunkline.session.interpret.conditions import ConditionInterpreter
@@ -201,7 +201,7 @@ class Interpreter:
             return
         update, wire = read_update(short.update)
         if isinstance(update, ToolCall | ToolCallUpdate):
-            self.tools.on_update(update, wire, raw, input_cut=short.input_cut)
+            self.tools.on_update(unread(update), wire, raw, input_cut=short.input_cut)
             self._after_call(update.tool_call_id)
         else:
             self.conditions.on_update(update, wire, raw)

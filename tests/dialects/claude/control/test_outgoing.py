@@ -10,7 +10,14 @@ from hypothesis import given
 from tests.dialects.acp.strategies import instances
 from tests.tooling.claude_runs import runs
 from tests.tooling.rows import every_row
-from trunkline.dialects.acp.content import ContentBlock, EmbeddedResource, ImageContent, ResourceContents, ResourceLink
+from trunkline.dialects.acp.content import (
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceContents,
+    ResourceLink,
+    TextContent,
+)
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.claude.control import outgoing
 
@@ -31,6 +38,16 @@ def test_a_prompt_names_the_conversation_and_itself() -> None:
     assert frame == {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "Hi\nyou"}]},
                      "parent_tool_use_id": None, "session_id": "s", "uuid": "u"}
     assert written(outgoing.user_message([]))["session_id"] == "" and "uuid" not in written(outgoing.user_message([]))
+
+
+def plain(*blocks: ContentBlock) -> Any:
+    return written(outgoing.user_message([encode_acp(block) for block in blocks], plain=True))["message"]["content"]
+
+
+def test_a_plain_prompt_is_its_text_where_it_is_nothing_else() -> None:
+    picture = ImageContent(data="aGk=", mime_type="image/png")
+    assert plain(TextContent(text="one"), TextContent(text="two")) == "one\n\ntwo"
+    assert [block["type"] for block in plain(TextContent(text="see"), picture)] == ["text", "image"]
 
 
 def test_images_go_as_images() -> None:

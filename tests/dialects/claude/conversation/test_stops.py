@@ -36,6 +36,11 @@ def test_a_result_has_its_stop_reason(fields: dict[str, Any], stop: str) -> None
     assert (end.stop, end.error) == (stop, None)
 
 
+def test_a_stop_sequence_keeps_its_own_word() -> None:
+    assert [stop_of(result(stop_reason=reason)).agent_stop for reason in ("stop_sequence", "end_turn", None)] == [
+        "stop_sequence", None, None]
+
+
 def test_an_old_build_that_says_only_in_a_message_that_it_was_interrupted_was_cancelled() -> None:
     assert stop_of(result(subtype="error_during_execution"), interrupted=True).stop == "cancelled"
     assert stop_of(result(), interrupted=True).stop == "end_turn", "it went on after the interruption"

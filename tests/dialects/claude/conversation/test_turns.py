@@ -27,6 +27,16 @@ def test_a_turn_that_nobody_asked_for_is_told_and_ends_in_a_note() -> None:
     assert f.notes(told, "background_turn") == [{"state": "ended", "stopReason": "end_turn", "origin": "task-notification"}]
 
 
+def test_a_cli_that_has_not_answered_yet_begins_no_turn_of_its_own() -> None:
+    translate = translator()
+    translate.opening(is_opening=True)
+    assert (f.notes(f.hear(translate, f.init()), "background_turn"), translate.working) == ([], False)
+    translate.prompted("p")
+    assert (f.ends(f.hear(translate, f.result())), translate.working) == (["end_turn"], False)
+    translate.opening(is_opening=False)
+    assert f.notes(f.hear(translate, f.init()), "background_turn") == [{"state": "started"}]
+
+
 def test_a_prompt_that_was_sent_into_a_turn_of_the_clis_own_ends_with_its_own_result() -> None:
     translate = translator()
     f.hear(translate, f.init())

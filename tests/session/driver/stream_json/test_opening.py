@@ -248,6 +248,8 @@ def test_an_answer_that_comes_late_is_told_late(tmp_path: Path, monkeypatch: pyt
         await stage.driver.start(None)
         assert (await stage.turn(["say", "hello"])).stop == "end_turn"
         assert [option["id"] for option in stage.ears.updates("config_option_update")[0]["configOptions"]][:1] == ["model"]
+        stage.play(["own"], ["say", "by myself"], ["own_end"])
+        await stage.ears.hear(lambda: "background_turn" in [getattr(signal, "kind", "") for signal in stage.ears.signals])
 
     played(stage, play())
 

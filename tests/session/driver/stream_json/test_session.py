@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from trunkline.agents.daemons import Daemon
 from trunkline.dialects.acp.content import TextContent
 from trunkline.errors import Invalid, Unsupported
 from trunkline.hub import Hub, HubOptions, NewSession, Session
+from trunkline.session.driver.stream_json import opening
 from trunkline.session.interpret.asks import waiting
 
 
@@ -36,7 +38,12 @@ async def claude_hub(folder: Path, **options: Any) -> AsyncIterator[tuple[Hub, C
 
 async def turn(session: Session, *steps: Any) -> list[dict[str, Any]]:
     """Play steps; returns the events of the turn."""
-    accepted = await session.turns.send([TextContent(text=json.dumps(steps))], by="ann")
+    return await said(session, json.dumps(steps))
+
+
+async def said(session: Session, words: str) -> list[dict[str, Any]]:
+    """Say something; returns the events of the turn."""
+    accepted = await session.turns.send([TextContent(text=words)], by="ann")
     while session.fold.turn is not None:
         await session.feed.wait(session.feed.last_seq)
     return [msgspec.json.decode(entry.event) for entry in await session.feed.read(after=accepted.seq)]
@@ -108,6 +115,55 @@ def test_a_cancelled_turn_whose_cli_does_not_react_is_ended_all_the_same(tmp_pat
             assert "two" in [event["delta"] for event in events if event["type"] == "message:delta"]
             assert any(word.startswith("--resume=") for word in stage.argv(1))
             await asyncio.sleep(0)
+
+    run(check(), 60)
+
+
+FRAMES = """
+import json, sys
+if "--version" in sys.argv:
+    sys.exit(print("no version"))
+
+def tell(**frame):
+    print(json.dumps(frame), flush=True)
+
+tell(type="system", subtype="init", session_id="uuid", tools=["Read"], model="claude-opus-4-5-20251101")
+tell(type="system", subtype="hook_response", hook_name="SessionStart:startup", stdout="", stderr="", exit_code=0)
+for line in sys.stdin:
+    frame = json.loads(line)
+    if frame["type"] != "user":
+        continue
+    said = "You said: " + frame["message"]["content"]
+    if said.endswith("hang"):
+        continue
+    content = [{"type": "text", "text": said}, {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a.py"}}]
+    tell(type="assistant", message={"role": "assistant", "content": content}, session_id="uuid")
+    tell(type="result", subtype="success", result=said, duration_ms=1, session_id="uuid")
+"""
+"""A CLI that knows the frames of the document and nothing else: prompts are texts, and no control request is answered."""
+
+
+def test_a_cli_that_knows_only_the_documented_frames_works_without_what_it_lacks(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "GREETING_S", 0.3)
+
+    async def check() -> None:
+        async with claude_hub(tmp_path) as (hub, _):
+            (tmp_path / "frames.py").write_text(FRAMES)
+            (tmp_path / "bin" / "claude").write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{tmp_path}/frames.py" "$@"\n')
+            session = await hub.create(NewSession(agent="claude-code", cwd=str(tmp_path)), by="ann")
+            for words in ("hello", "again"):
+                events = await said(session, words)
+                texts = [event["content"][0]["text"] for event in events if event["type"] == "message:complete"]
+                assert texts == [words, f"You said: {words}"], "told once, though the result has it as well"
+                assert [event["name"] for event in events if event["type"] == "tool:start"] == ["read"]
+                assert session.fold.status == "idle"
+            await session.turns.send([TextContent(text="hang")], by="ann")
+            assert await session.turns.cancel(by="ann") and await session.turns.cancel(by="ann")
+            while session.fold.turn is not None:
+                await session.feed.wait(session.feed.last_seq)
+            events = await said(session, "after that")
+            assert "You said: after that" in [event["delta"] for event in events if event["type"] == "message:delta"]
 
     run(check(), 60)
 

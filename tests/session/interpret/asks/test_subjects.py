@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
 import pytest
 
-from tests.session.interpret.asks.confirming import asked, confirm, decide, runs
+from tests.session.interpret.asks.confirming import CONFIRM, asked, confirm, decide, runs
 from tests.session.interpret.call_builders import call, listening, more, of_type, only, text
 from tests.session.interpret.told import events
 from tests.session.script import OPTIONS
@@ -16,7 +17,7 @@ from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.errors import Invalid
 from trunkline.session.fold import ApprovalView, restore
-from trunkline.session.interpret.asks.subjects import NOT_KNOWN, SHOWN_PATHS
+from trunkline.session.interpret.asks.subjects import EMPTY_BYTES, NOT_KNOWN, SHOWN_PATHS
 from trunkline.session.policy.decide import Rule, always_rule
 from trunkline.session.policy.text import parse_policy
 
@@ -152,6 +153,7 @@ def test_where_nothing_waits_it_is_not_known_what_an_ask_does() -> None:
     {"title": "Bash", "kind": "execute"}, {"title": "Read", "kind": "read"}, {"title": "Grep", "kind": "search", "rawInput": {}},
     {"title": "Confirm", "kind": "read", "content": text("Shall I?")}, {"title": "Edit", "kind": "edit", "rawInput": None},
     {"title": "Confirm Agent Actions", "kind": "read"}, {"title": "touch x", "kind": "execute"},
+    {"name": "Bash", "title": "Bash", "kind": "execute"}, {"name": "Read", "kind": "read"}, {"name": "Task", "kind": "think"},
 ])
 def test_a_title_and_a_kind_say_nothing(fields: dict[str, Any]) -> None:
     told = listening()
@@ -159,6 +161,15 @@ def test_a_title_and_a_kind_say_nothing(fields: dict[str, Any]) -> None:
     assert (view.risk_level, view.risk_reason, view.about and view.about.command) == ("high", NOT_KNOWN, None)
     view, _ = asked(told, runs("b", "touch x"), confirm("r2", **fields))
     assert view.call_ids == ("b",)
+
+
+@every_row("spelled", ["{ }", "{}\n", "[ ]", '{"x":null}', '{"x":{"y":[]}}', "[{}]", '[null, " "]', '" "',
+                      "{" + " " * (EMPTY_BYTES - 2) + "}"])
+def test_an_input_of_nothing_says_nothing_however_it_is_spelled(spelled: str) -> None:
+    told = listening()
+    plain = json.dumps({**CONFIRM, "rawInput": "@"}).replace('"@"', spelled).encode()
+    view, _ = asked(told, runs("b", "sudo make install"), PermissionAsk("r", plain, OPTIONS))
+    assert (view.call_ids, view.risk_level) == (("b",), "high")
 
 
 @every_row("fields", [

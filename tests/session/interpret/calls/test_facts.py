@@ -21,6 +21,10 @@ def test_an_input_that_is_wrapped_is_looked_into() -> None:
     assert (facts.input["path"], facts.input["name"]) == ("a.txt", "inner")
 
 
+def test_an_input_that_came_as_a_text_is_looked_into() -> None:
+    assert facts_of('{"path": "a.txt"}').input == {"path": "a.txt"} and facts_of('["a"]').input == facts_of("{").input == {}
+
+
 def test_arguments_that_came_as_a_text_are_the_input_where_there_is_no_other() -> None:
     evidence = Evidence(arguments='{"path": "a.txt"}')
     assert facts_of(evidence=evidence).input == {"path": "a.txt"}

@@ -263,18 +263,28 @@ def decode_tool_call_update(raw: bytes) -> ToolCallUpdate:
     return again
 
 
-def stray_members(raw: bytes) -> aliases.Members:
+def stray_members(raw: bytes, most_bytes: int | None = None) -> aliases.Members:
     """Members of a call that neither the schema nor we know: another name of one that it has is one of them, and so are a kind
     that is nobody's (``KIND_SAID``) and places that its locations name beside their paths (``ADDRESSES``): a call has no other
-    place for these."""
+    place for these. Of more than ``most_bytes`` it is only said that they are there (``UNREAD``)."""
     members = aliases.members_of(raw) or {}
     meant = aliases.FIELDS[ToolCallUpdate]
     strays = {name: value for name, value in members.items() if name not in _CALL_NAMES and (
         name not in meant or meant[name] in members)}
-    if "locations" in members and (beside := _beside_paths(members["locations"])):
+    located = members.get("locations", _NOWHERE)
+    if most_bytes is not None and sum(map(_length, (*strays.values(), located))) > most_bytes:
+        return {UNREAD: aliases.as_raw(True)}
+    if beside := _beside_paths(located):
         strays[ADDRESSES] = aliases.as_raw(beside)
     kind = aliases.text_of(members.get("kind"))
     return strays if kind is None or kind in _KNOWN_KINDS else {**strays, KIND_SAID: members["kind"]}
+
+
+def _length(value: Raw) -> int:
+    return len(memoryview(value))
+
+
+_NOWHERE: Final = Raw(b"[]")
 
 
 def _beside_paths(locations: Raw) -> list[str]:
@@ -293,6 +303,8 @@ def _beside_paths(locations: Raw) -> list[str]:
 ADDRESSES: Final = "uris"
 """The member that they are put into."""
 KIND_SAID: Final = "kindSaid"
+UNREAD: Final = "unread"
+"""The member that says that there is more than is looked at."""
 _KNOWN_KINDS: Final = frozenset((*get_args(ToolKind), *aliases.VALUES[ToolCallUpdate]["kind"], "file", ""))
 
 

@@ -28,10 +28,10 @@ class Input(msgspec.Struct, kw_only=True, frozen=True, tag_field="type", omit_de
 
 
 class UserContent(msgspec.Struct, kw_only=True, frozen=True):
-    """A message of the person's: blocks of the Messages API."""
+    """A message of the person's: blocks of the Messages API, or its text."""
 
     role: Literal["user"]
-    content: list[Json]
+    content: list[Json] | str
 
 
 class UserMessage(Input, kw_only=True, frozen=True, tag="user"):
@@ -83,10 +83,14 @@ class KeepAlive(Input, kw_only=True, frozen=True, tag="keep_alive"):
     """Nothing; every version takes it."""
 
 
-def user_message(blocks: Sequence[bytes], session_id: str | None = None, uuid: str | None = None) -> bytes:
-    """A prompt, from content blocks of the Agent Client Protocol. ``uuid`` names it, so that its end is known."""
+def user_message(blocks: Sequence[bytes], session_id: str | None = None, uuid: str | None = None, *,
+                 plain: bool = False) -> bytes:
+    """A prompt, from content blocks of the Agent Client Protocol. ``uuid`` names it, so that its end is known. ``plain``: as its
+    text, where it is nothing else."""
     content = [block for raw in blocks for block in _content(raw)]
-    return _line(UserMessage(message=UserContent(role="user", content=content), session_id=session_id or "",
+    is_text = plain and all(block["type"] == "text" for block in content)
+    said = UserContent(role="user", content="\n\n".join(block["text"] for block in content) if is_text else content)
+    return _line(UserMessage(message=said, session_id=session_id or "",
                              parent_tool_use_id=None, uuid=uuid if uuid is not None else UNSET))
 
 

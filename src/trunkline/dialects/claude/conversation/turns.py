@@ -6,7 +6,9 @@
 Rule 1: a result that names the prompts which it ends is believed. One that names another reason (``origin``) ends no prompt.
 Rule 2: older builds name neither. There, a prompt that was written while another turn ran is ended by the result after that
 turn's, unless the CLI has reported that it took the prompt into it.
-Rule 3: a prompt that the CLI takes out of its queue (an interrupt came before it began) has no result: saying so ends it.
+Rule 3: a CLI that has not answered yet begins nothing of its own: its ``init`` is its opening. One that never answers any request
+knows no such turns, and may send that frame once, before the first prompt.
+Rule 4: a prompt that the CLI takes out of its queue (an interrupt came before it began) has no result: saying so ends it.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ class CliTurns:
     def __init__(self) -> None:
         self.working = False
         """Whether a turn runs, be it a prompt's or one of the CLI's own."""
+        self.is_opening = False
+        """It has not answered yet."""
         self._prompts: list[str | None] = []
         """Written, and not ended."""
         self._is_behind = False
@@ -55,6 +59,8 @@ class CliTurns:
     def begun(self) -> bool:
         """A turn begins; whether it is one that no prompt asked for."""
         own = not self._prompts and not self.working
+        if own and self.is_opening:
+            return False
         self.working = self._has_begun = True
         return own
 

@@ -73,7 +73,7 @@ class StreamJsonDriver:
         self._opening = StreamJsonOpening(spec, Launch(cwd, env, mcp_servers, confine, resources), past, sink, new_uuid=new_uuid,
                                           new_process=self._new_process, emit=self._emit_signals)
         self._prompts = WaitingPrompt(spec, self._running, self._opening.has_room, new_uuid=new_uuid, emit=self._emit_signals,
-                                      on_sent=self._watch_turn)
+                                      on_sent=self._watch_turn, is_plain=lambda: not self._opening.is_greeted)
         self._is_open = False
         self._prompted = False
         self._held: list[Signal] = []

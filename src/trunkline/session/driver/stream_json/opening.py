@@ -87,7 +87,7 @@ class StreamJsonOpening:
         self._emit = emit
         self._version: str | None = None
         self._bypass = command.may_bypass(launch.env, os.geteuid())
-        self._is_greeted = True
+        self.is_greeted = True
         """It reported what it has; until it did, nothing of that is offered."""
         self.can_ask = True
         """Whether this version can be made to ask about a tool that it would run without."""
@@ -151,12 +151,14 @@ class StreamJsonOpening:
 
     async def _greet(self, cli: ClaudeProcess) -> None:
         """Ask the CLI what it has and hand it the hooks. Lines are read in order: what is sent next waits behind it."""
+        cli.translator.opening(is_opening=True)
         answer = cli.request(lambda request_id: outgoing.initialize(request_id, **outgoing.hooked()))
         done, _ = await asyncio.wait([answer], timeout=GREETING_S)
         if done and not faults.is_unknown_request(answer.result().error):
+            cli.translator.opening(is_opening=False)
             self._emit(cli.translator.settings.greeted(cli.body_of("initialize", answer.result())))
             return
-        self._is_greeted = False
+        self.is_greeted = False
         self._emit([faults.notice(
             f"{self._spec.display_name} does not say what it has", "It did not answer the request with which it is told the "
             "rules. It works without its modes, models and commands, and rules hold only for what it asks about by itself.")])
@@ -166,7 +168,8 @@ class StreamJsonOpening:
     def _greeted_late(self, cli: ClaudeProcess, answer: asyncio.Future[ControlAnswer]) -> None:
         if answer.cancelled() or answer.exception() is not None or not answer.result().ok or cli.ended is not None:
             return
-        self._is_greeted = True
+        self.is_greeted = True
+        cli.translator.opening(is_opening=False)
         signals = cli.translator.settings.greeted(answer.result().body)
         options = {"sessionUpdate": "config_option_update", "configOptions": cli.translator.settings.options()}
         self._emit([*signals, Update(_encode(options))])
@@ -189,8 +192,8 @@ class StreamJsonOpening:
         return Started(
             how="loaded" if adopt and way.kind == "resume" else _HOW[way.kind], agent_session_id=way.session_id,
             agent_info=msgspec.Raw(_encode(info)), capabilities=CAPABILITIES,
-            modes=self.modes(cli) if self._is_greeted else None,
-            config_options=cli.translator.settings.options() if self._is_greeted else None)
+            modes=self.modes(cli) if self.is_greeted else None,
+            config_options=cli.translator.settings.options() if self.is_greeted else None)
 
     def modes(self, cli: ClaudeProcess) -> msgspec.Raw:
         """The modes that can be chosen."""

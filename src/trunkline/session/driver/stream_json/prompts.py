@@ -23,14 +23,16 @@ class WaitingPrompt:
     """At most one prompt, held until the disk was looked at and the CLI is at rest."""
 
     def __init__(self, spec: AgentSpec, running: Callable[[], ClaudeProcess], has_room: Callable[[], Awaitable[bool]], *,
-                 new_uuid: Callable[[], str], emit: Callable[[list[Signal]], None], on_sent: Callable[[], None]) -> None:
-        """``running`` gives the process, or raises where there is none."""
+                 new_uuid: Callable[[], str], emit: Callable[[list[Signal]], None], on_sent: Callable[[], None],
+                 is_plain: Callable[[], bool]) -> None:
+        """``running`` gives the process, or raises where there is none. ``is_plain``: the CLI may know no prompts but texts."""
         self._spec = spec
         self._running = running
         self._has_room = has_room
         self._new_uuid = new_uuid
         self._emit = emit
         self._on_sent = on_sent
+        self._is_plain = is_plain
         self._blocks: list[msgspec.Raw] | None = None
         self._looking: asyncio.Task[None] | None = None
 
@@ -69,7 +71,7 @@ class WaitingPrompt:
             self._emit([TurnEnd(error=faults.disk_full(self._spec))])
 
     def _send(self, blocks: Sequence[msgspec.Raw]) -> None:
-        cli, name = self._running(), self._new_uuid()
+        cli, name, said = self._running(), self._new_uuid(), [bytes(block) for block in blocks]
         cli.translator.prompted(name)
-        cli.write(outgoing.user_message([bytes(block) for block in blocks], cli.translator.session_id, name))
+        cli.write(outgoing.user_message(said, cli.translator.session_id, name, plain=self._is_plain()))
         self._on_sent()

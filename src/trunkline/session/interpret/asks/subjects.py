@@ -15,9 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+import msgspec
+
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.calls import CallReading, ToolRole
 from trunkline.dialects.context.types import RiskLevel
+from trunkline.dialects.outside import BROKEN
 from trunkline.session.fold import AskedCall, OpenCall
 from trunkline.session.policy.decide import PolicyAsk
 
@@ -29,6 +32,9 @@ ASKED_CALLS: Final = 50
 SHOWN_PATHS: Final = 20
 """Paths of each of them that a card shows."""
 
+EMPTY_BYTES: Final = 64 << 10
+"""An input that is longer has something in it."""
+
 _TAKES_SOMETHING: Final[frozenset[ToolRole]] = frozenset({
     "read", "search", "write", "edit", "patch", "delete", "move", "terminal", "fetch", "web_search", "task"})
 """Roles that do nothing without being given what with: without that, their name says nothing."""
@@ -36,8 +42,23 @@ _LEVELS: Final[tuple[RiskLevel, ...]] = ("low", "medium", "high", "critical")
 
 
 def has_input(state: CallState) -> bool:
-    """Whether a call has an input with something in it."""
-    return state.raw_input is not None and state.raw_input.strip() not in (b"{}", b"null", b"[]", b'""')
+    """Whether a call has an input with something in it: records and lists of nothing are none, however they are spelled."""
+    raw = state.raw_input
+    if raw is None or raw == b"{}":
+        return False
+    if len(raw) > EMPTY_BYTES:
+        return True
+    try:
+        return is_something(msgspec.json.decode(raw))
+    except BROKEN:
+        return True
+
+
+def is_something(value: object) -> bool:
+    """Whether there is anything in a value: what has nothing but empty texts, lists and records in it is nothing."""
+    if isinstance(value, dict | list):
+        return any(map(is_something, value.values() if isinstance(value, dict) else value))
+    return bool(value.strip()) if isinstance(value, str) else value is not None
 
 
 def says_nothing(state: CallState, reading: CallReading) -> bool:

@@ -18,7 +18,7 @@ import msgspec
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.content import EmbeddedResource, TextContent
 from trunkline.dialects.acp.reading.aliases import path_of_uri
-from trunkline.dialects.acp.reading.decode import ADDRESSES, KIND_SAID, stray_members
+from trunkline.dialects.acp.reading.decode import ADDRESSES, KIND_SAID, UNREAD, stray_members
 from trunkline.dialects.acp.tools import Content, Diff, Terminal, ToolCallContent
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 from trunkline.dialects.calls import CallReading, Claims, ToolNames, ToolRole, name_call
@@ -27,6 +27,7 @@ from trunkline.dialects.calls.claims import (
     with_deed,
     with_folder,
     with_kind,
+    with_more,
     with_name,
     with_named,
     with_place,
@@ -72,7 +73,7 @@ _DEED_KEYS: Final = ("action", "operation", "kind", KIND_SAID, "tool", "verb", "
 BESIDE: Final = "beside"
 """Where the members are kept that stand beside an input."""
 STRAY_BYTES: Final = 64 << 10
-"""Of an update that is looked through for members beside its input."""
+"""Of members beside an input, and of its places, that are looked through."""
 _RESPONSE_KEYS: Final = ("toolResponse", "tool_response", "toolResult")
 OUTPUT_KEYS: Final = ("terminal_output", "terminal_output_delta")
 
@@ -205,12 +206,40 @@ def _subjects(state: CallState) -> set[str]:
 
 
 def with_strays(update: CallT, raw: bytes) -> CallT:
-    """A call with the members that stand beside its input, as remarks: they can only make it worse. What has ended, or is long,
-    is taken as it is."""
-    if len(raw) > STRAY_BYTES or update.status in ("completed", "failed"):
+    """A call with the members that stand beside its input, as remarks: they can only make it worse. What has ended is taken as it
+    is."""
+    if update.status in ("completed", "failed"):
         return update
-    strays = {name: decoded(value) for name, value in stray_members(raw).items()}
+    strays = {name: decoded(value) for name, value in stray_members(raw, STRAY_BYTES).items()}
     return update if not strays else msgspec.structs.replace(update, meta={**(update.meta or {}), BESIDE: strays})
+
+
+def unread(update: CallT) -> CallT:
+    """A call of which only the beginning was looked at. That it was cut is the hub's own remark, and says nothing of the call."""
+    if update.status in ("completed", "failed"):
+        return update
+    remarks = {key: value for key, value in (update.meta or {}).items() if key != "trunkline"}
+    return msgspec.structs.replace(update, meta={**remarks, BESIDE: {UNREAD: True}})
+
+
+def _has_more(value: Any, depth: int) -> bool:
+    """Whether there are records in remarks that ``_members`` does not come to: too deep, too many, or in lists within lists."""
+    if isinstance(value, str) and value[:1] == "{":
+        value = arguments_in(value)
+    if isinstance(value, list):
+        return any(map(_is_record, value[RECORDS:])) or any(
+            any(map(_is_record, each)) if isinstance(each, list) else _has_more(each, depth) for each in value[:RECORDS]
+            if isinstance(each, list | dict))
+    if not isinstance(value, dict) or not value:
+        return False
+    return depth == 0 or any(_has_more(inner, depth - 1) for key, inner in value.items() if key not in _RESULTS)
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, list | dict) and bool(value)
+
+
+_RESULTS: Final = (*_RESPONSE_KEYS, *OUTPUT_KEYS)
 
 
 def told_in(remarks: dict[str, Any], kind: str | None) -> list[str]:
@@ -249,6 +278,8 @@ def _claim_strays(call: OpenCall, meta: dict[str, Any]) -> None:
     """What stands beside an input, under whatever name: no agent has a use for that. In ``_meta``, lines under a name that says
     that something is run."""
     strays = meta.get(BESIDE)
+    if _has_more(meta, DEPTH) or (isinstance(strays, dict) and UNREAD in strays):
+        call.claims = with_more(call.claims or Claims())
     addresses = strays.get(ADDRESSES) if isinstance(strays, dict) else None
     for address in addresses if isinstance(addresses, list) else ():
         if isinstance(address, str) and address:

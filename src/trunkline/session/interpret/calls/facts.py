@@ -20,7 +20,7 @@ from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.tools import Content, Diff
 from trunkline.dialects.calls import CallReading, Claims, Source, ToolNames, read_call
 from trunkline.dialects.calls.files import files_in
-from trunkline.dialects.calls.words import arguments_in
+from trunkline.dialects.calls.words import arguments_in, input_in
 from trunkline.dialects.outside import BROKEN
 from trunkline.session.fold import Evidence, OpenCall
 
@@ -113,6 +113,7 @@ class Facts:
         """The input's members, also where they were sent as a text; those of ``arguments`` where the agent wraps them."""
         raw = self.state.raw_input
         value = decoded(raw) if raw is not None else arguments_in(self.evidence.arguments)
+        value = input_in(value) if isinstance(value, str) else value
         if not isinstance(value, dict):
             return {}
         wrapped = value.get("arguments")
