@@ -42,11 +42,12 @@ def token(name: str) -> str:
 
 
 @asynccontextmanager
-async def node(url: str, name: str, folder: Path, role: str = "hub", home: Path | None = None) -> AsyncIterator[Node]:
+async def node(url: str, name: str, folder: Path, role: str = "hub", home: Path | None = None, commit: str = "local"
+               ) -> AsyncIterator[Node]:
     """A node as the command line makes one, with a journal in memory; ``home`` is where other programs keep what they write."""
     work, data = folder / "work", folder / f"data-{name}"
     work.mkdir(exist_ok=True)
-    cluster = ClusterNode(NodeOptions(address=Address(servers=(url,), node=name), role=role, pool=name))
+    cluster = ClusterNode(NodeOptions(address=Address(servers=(url,), node=name), role=role, pool=name, commit=commit))
     await cluster.connect()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(cluster.disconnect)
