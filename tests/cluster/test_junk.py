@@ -18,7 +18,7 @@ from trunkline.cluster.reading.reader import StreamReader
 from trunkline.cluster.shipping.claim import claim, last_known
 from trunkline.cluster.shipping.ending import remove_session
 
-JUNK = {"Tl-Kind": "entries", "Tl-Epoch": "-1"}
+JUNK: tuple[dict[str, str], ...] = ({}, {"Tl-Kind": "entries", "Tl-Epoch": "-1"}, {"Tl-V": "2", "Tl-Kind": "later", "Tl-Epoch": "1"})
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def stream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
 
 async def spoil(box: Owner, session_id: str, *more: dict[str, str]) -> None:
     """What a stolen key of the pool can write."""
-    for headers in ({}, JUNK, *more):
+    for headers in (*JUNK, *more):
         for subject in (subjects.journal("box", session_id), subjects.checkpoint("box", session_id)):
             assert isinstance(await jetstream.publish(box.connection, subject, b"junk", headers), Ack)
 

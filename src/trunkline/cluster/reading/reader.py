@@ -19,7 +19,7 @@ from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import Stored
 from trunkline.cluster.reading.decoding import entries_in
 from trunkline.cluster.reading.index import SeqIndex
-from trunkline.cluster.shipping.last_mark import last_readable, readable
+from trunkline.cluster.shipping.last_mark import last_standing, readable, standing
 from trunkline.cluster.shipping.parts import join_parts
 from trunkline.errors import SessionNotFound
 from trunkline.journal.base import Entry
@@ -93,9 +93,9 @@ class StreamReader:
         found = await jetstream.last_near(self._connection, subjects.JOURNAL, subject)
         if found is None:
             return None
-        mark = readable(found.headers)
+        mark = standing(found.headers)
         if mark is None:
-            mark = await self._last_readable(session_id, subject)
+            mark = await self._last_standing(session_id, subject)
         elif mark.last:
             self._index.learn(session_id, mark.last, found.seq)
         return None if mark is None else (mark, found.seq)
@@ -104,7 +104,7 @@ class StreamReader:
         """The mark of a session's last message, as the stream's leader has it."""
         subject = subjects.journal(self._pool_of(session_id), session_id)
         found = await jetstream.last_message(self._connection, subjects.JOURNAL, subject)
-        return None if found is None else readable(found.headers) or await self._last_readable(session_id, subject)
+        return None if found is None else standing(found.headers) or await self._last_standing(session_id, subject)
 
     def forget(self, session_id: str) -> None:
         """What is known of where its entries are is wrong."""
@@ -168,11 +168,11 @@ class StreamReader:
         found = await self.last(session_id)
         return 0 if found is None else found[1]
 
-    async def _last_readable(self, session_id: str, subject: str) -> wire.Mark | None:
+    async def _last_standing(self, session_id: str, subject: str) -> wire.Mark | None:
         """Looked for behind the last message that is known; from the beginning where that was wrong."""
         _, known = self._index.around(session_id, _NO_SEQ)[0]
-        mark = await last_readable(self._connection, subject, from_seq=known) if known else None
-        return mark or await last_readable(self._connection, subject)
+        mark = await last_standing(self._connection, subject, from_seq=known) if known else None
+        return mark or await last_standing(self._connection, subject)
 
     async def _first_from(self, subject: str, stream_seq: int) -> Stored | None:
         page = await jetstream.read_page(self._connection, subjects.JOURNAL, subject, from_seq=stream_seq, batch=1, max_bytes=1)

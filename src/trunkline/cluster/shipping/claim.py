@@ -14,7 +14,7 @@ from trunkline.cluster import jetstream, subjects, wire
 from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import IN_FLIGHT, Ack
 from trunkline.cluster.shipping import verdict
-from trunkline.cluster.shipping.last_mark import last_readable, readable
+from trunkline.cluster.shipping.last_mark import last_standing, standing
 from trunkline.cluster.shipping.ledger import ShippedRow
 from trunkline.cluster.shipping.verdict import Moved
 from trunkline.errors import ClusterUnavailable, Conflict, NodeSilent, SessionNotFound
@@ -40,7 +40,7 @@ async def last_marked(connection: Connection, pool: str, session_id: str) -> tup
     """The same, with the mark of its last message."""
     subject = subjects.journal(pool, session_id)
     found = await jetstream.last_message(connection, subjects.JOURNAL, subject)
-    mark = None if found is None else readable(found.headers) or await last_readable(connection, subject)
+    mark = None if found is None else standing(found.headers) or await last_standing(connection, subject)
     if found is None or mark is None or mark.kind == wire.END:
         raise SessionNotFound(f"the cluster's stream has no session {session_id}", details={"sessionId": session_id})
     return LastKnown(mark.epoch, mark.last or mark.after or 0, found.seq), mark

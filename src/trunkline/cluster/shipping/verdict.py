@@ -100,6 +100,8 @@ def of_last(last: tuple[Mark, int] | None, *, epoch: int, shipped: int, newest: 
         return Taken(mark.epoch, mark.after or 0)
     if mark.kind == wire.END:
         return Ended()
+    if mark.kind != wire.CLAIM and not mark.last:
+        return Foreign(stream_seq, f"a message of kind {mark.kind[:40]!r} names no entries")
     seq = (mark.after or 0) if mark.kind == wire.CLAIM else mark.last
     if mark.epoch < epoch or seq < shipped:
         return WentBack(seq, stream_seq, mark.epoch)
