@@ -18,7 +18,8 @@ from trunkline.cluster.reading.reader import StreamReader
 from trunkline.cluster.shipping.claim import claim, last_known
 from trunkline.cluster.shipping.ending import remove_session
 
-JUNK: tuple[dict[str, str], ...] = ({}, {"Tl-Kind": "entries", "Tl-Epoch": "-1"}, {"Tl-V": "2", "Tl-Kind": "later", "Tl-Epoch": "1"})
+JUNK: tuple[dict[str, str], ...] = (
+    {}, {"Tl-Kind": "entries", "Tl-Epoch": "-1"}, {"Tl-V": "2", "Tl-Kind": "later", "Tl-Epoch": "1"})
 
 
 @pytest.fixture(scope="module")
