@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +18,7 @@ from trunkline.cluster.jetstream import Ack
 from trunkline.cluster.reading.reader import StreamReader
 from trunkline.cluster.shipping.claim import claim, last_known
 from trunkline.cluster.shipping.ending import remove_session
+from trunkline.journal.base import Entry
 
 JUNK: tuple[dict[str, str], ...] = (
     {}, {"Tl-Kind": "entries", "Tl-Epoch": "-1"}, {"Tl-V": "2", "Tl-Kind": "later", "Tl-Epoch": "1"})
@@ -66,6 +68,20 @@ def test_it_is_opened_at_a_gateway_and_followed(stream: NatsServer) -> None:
             assert session.fold.title == "three"
             assert seqs(await session.feed.read(after=0)) == [1, 2, 3]
             await session.end()
+
+    run(go())
+
+
+def test_its_large_entries_are_put_together(stream: NatsServer) -> None:
+    async def go() -> None:
+        async with owner(stream.url) as box:
+            for headers in JUNK:
+                answer = await jetstream.publish(box.connection, subjects.parts("box", "ses_large", 1), b"junk", headers)
+                assert isinstance(answer, Ack)
+            large = Entry(1, 1, b"{}", os.urandom(700 << 10))
+            await box.ship("ses_large", [large])
+            (found,) = await StreamReader(box.connection, lambda _: "box").read("ses_large")
+            assert found.update == large.update
 
     run(go())
 
