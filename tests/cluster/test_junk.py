@@ -18,6 +18,7 @@ from trunkline.cluster.jetstream import Ack
 from trunkline.cluster.reading.reader import StreamReader
 from trunkline.cluster.shipping.claim import claim, last_known
 from trunkline.cluster.shipping.ending import remove_session
+from trunkline.errors import Conflict
 from trunkline.journal.base import Entry
 
 JUNK: tuple[dict[str, str], ...] = (
@@ -90,7 +91,10 @@ def test_another_node_takes_it_over(stream: NatsServer) -> None:
     async def go() -> None:
         async with owner(stream.url) as box, owner(stream.url, node="new") as new:
             await box.ship("ses_claim", entries(1, 3))
-            await spoil(box, "ses_claim")
+            before = await last_known(new.connection, "box", "ses_claim")
+            await spoil(box, "ses_claim", {})
+            with pytest.raises(Conflict):
+                await claim(new.connection, "box", "ses_claim", before, incarnation="j", why="")
             known = await last_known(new.connection, "box", "ses_claim")
             assert (known.epoch, known.seq) == (1, 3)
             taken = await claim(new.connection, "box", "ses_claim", known, incarnation="j", why="")

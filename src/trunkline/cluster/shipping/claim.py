@@ -7,6 +7,7 @@ Rule 2: from a claim on every message of the owner before it is refused. Nothing
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 import msgspec
 
@@ -17,7 +18,7 @@ from trunkline.cluster.shipping import verdict
 from trunkline.cluster.shipping.last_mark import last_standing, standing
 from trunkline.cluster.shipping.ledger import ShippedRow
 from trunkline.cluster.shipping.verdict import Moved
-from trunkline.errors import ClusterUnavailable, Conflict, NodeSilent, SessionNotFound
+from trunkline.errors import ClusterUnavailable, Conflict, Invalid, NodeSilent, SessionNotFound
 
 TRIES = 20
 LOOK_S = 0.05
@@ -72,8 +73,9 @@ async def _settled(connection: Connection, pool: str, session_id: str, wanted: w
     for _ in range(TRIES):
         found = await jetstream.last_near(connection, subjects.JOURNAL, subjects.journal(pool, session_id))
         if found is not None and found.seq >= moved.stream_seq:
-            if wire.read_message(found.headers, found.data) == wanted:
-                return ShippedRow(session_id, wanted.epoch, wanted.after, found.seq, wanted.after)
+            with suppress(Invalid):  # what cannot be read is not this claim
+                if wire.read_message(found.headers, found.data) == wanted:
+                    return ShippedRow(session_id, wanted.epoch, wanted.after, found.seq, wanted.after)
             break
         await asyncio.sleep(LOOK_S)
     raise Conflict(f"session {session_id} went on, or another node was first")
