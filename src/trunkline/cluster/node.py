@@ -53,6 +53,8 @@ NAME_WITHIN_S: Final = 2.0
 REMOVE_AGAIN_S: Final = 5.0
 STOP_AFTER_S: Final = 10.0
 """How long a hub that stops waits for the stream; an election takes up to 7 s."""
+SHOWN_WITHIN_S: Final = 10.0
+"""How long who looks at a session waits for the stream (``--commit all``): the same."""
 RAISE_AFTER_S: Final = 1.0
 """What is found lost together raises the generation once."""
 
@@ -151,6 +153,11 @@ class ClusterNode:
     def node(self) -> str:
         """What it is called."""
         return self.connection.node
+
+    @property
+    def stored_within_s(self) -> float | None:
+        """As ``Replica.stored_within_s``."""
+        return SHOWN_WITHIN_S if self.options.commit == "all" else None
 
     def wrap(self, journal: Journal, hold: Callable[[bool], None]) -> Journal:
         """The hub's journal: its own, or with ``--commit all`` one that waits for the stream."""

@@ -118,7 +118,8 @@ class Hub:
             preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._on_turn_ended,
             tool_names=drivers.tool_names, confine=drivers.confine, hider=drivers.hider,
             hold_readers=self.everything.hold, let_readers_go=self.everything.let_go, home=self.environ.get("HOME"),
-            check_free=self._check_free, node=msgspec.UNSET if self._replica is None else self._replica.node)
+            check_free=self._check_free, node=msgspec.UNSET if self._replica is None else self._replica.node,
+            stored_within_s=None if self._replica is None else self._replica.stored_within_s)
 
     def _on_committed(self, replica: Replica | None) -> Callable[[dict[str, list[Entry]]], None]:
         """Who is told of each group: the readers of the whole hub, and then its copy elsewhere."""

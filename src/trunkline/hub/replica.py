@@ -20,6 +20,10 @@ class Replica(Protocol):
     def node(self) -> str:
         """What the hub is called there."""
 
+    @property
+    def stored_within_s(self) -> float | None:
+        """How long whoever asks how a session is waits for what the journal of ``wrap`` holds back; None: it holds nothing."""
+
     def wrap(self, journal: Journal, hold: Callable[[bool], None]) -> Journal:
         """The journal that the hub is to use. ``hold`` holds the agents (True) and lets them go."""
 

@@ -24,17 +24,17 @@ from starlette.types import Receive, Scope, Send
 from trunkline import decoders
 from trunkline.cluster.tunnel.duplex import Duplex
 from trunkline.cluster.tunnel.gateway import Gateway, Owner, TunnelReply
-from trunkline.cluster.tunnel.heads import Claim
+from trunkline.cluster.tunnel.heads import Claim, made_session
 from trunkline.dialects.context.commands import CommandEnvelope
 from trunkline.dialects.outside import BROKEN
-from trunkline.errors import BY_CODE, Conflict, NodeAway, NodeSilent, NotOwner, TrunklineError
+from trunkline.errors import BY_CODE, Conflict, NodeAway, NodeSilent, NodeUnknown, NotOwner, TrunklineError
 from trunkline.hub import Accepted
 from trunkline.hub.sight import Sight
 from trunkline.server import acp
 from trunkline.server.auth.guests import NOBODY, Caller
 from trunkline.server.call import HttpCall, Reply
 from trunkline.server.files.preview_keys import Previews
-from trunkline.server.foreign import confined, made_session
+from trunkline.server.foreign import confined
 from trunkline.server.sessions.prompt import Prompted
 from trunkline.server.sse import Streams
 
@@ -74,12 +74,13 @@ class Elsewhere:
     """Sends a call to the node that it is for."""
 
     def __init__(self, node: str, gateway: Gateway, owner_of: OwnerOf, away: Away = lambda node: None, *,
-                 sight: ClusterSight | None = None) -> None:
-        """``sight``: what is shown here without asking; without one everybody is asked."""
+                 is_known: Callable[[str], bool] = lambda node: True, sight: ClusterSight | None = None) -> None:
+        """``is_known``: whether a node that is away was ever there. ``sight``: what is shown here without asking; without one
+        everybody is asked."""
         self.node = node
         self._gateway = gateway
         self._owner_of = owner_of
-        self._away = away
+        self._away, self._is_known = away, is_known
         self._sight = sight
         self._made: dict[str, Owner] = {}
         """Sessions that were started through this node lately: the directory may not have them yet."""
@@ -217,17 +218,20 @@ class Elsewhere:
         return answer
 
     def check_there(self, node: str) -> None:
-        """NodeAway, with the reason, where a node is known not to be there: nobody need wait for that."""
+        """NodeAway, with the reason, where a node is known not to be there, NodeUnknown where it never was: nobody need wait for
+        that."""
         if (why := self._away(node)) is not None:
+            if not self._is_known(node):
+                raise NodeUnknown(f"the cluster has no node {node}", details={"node": node})
             raise NodeAway(f"{why}; nothing was done", details={"node": node})
 
     def _note(self, owner: Owner, call: HttpCall, answer: TunnelReply) -> None:
         """Remember what an answer says of sessions: who asked will ask for it here."""
         made = made_session(answer.raw_headers)
-        if made is not None and answer.status < ERRORS:
+        if made and answer.status < ERRORS:
             self._made[made] = Owner(owner.node)
             if self._sight is not None:
-                self._sight.expect(made, 0)
+                self._sight.expect(made, answer.seq)
             if len(self._made) > MADE_MOST:
                 del self._made[next(iter(self._made))]
         elif self._sight is not None and answer.status in DONE and call.request.method == "DELETE" and (

@@ -9,8 +9,7 @@ previews run scripts in there. Without one it is like an answer of ours that say
 
 from __future__ import annotations
 
-import re
-
+from trunkline.cluster.tunnel.heads import is_session
 from trunkline.server.call import DEFAULT_HEADERS
 
 Headers = list[tuple[bytes, bytes]]
@@ -20,7 +19,6 @@ PASSED = frozenset((
     b"content-type", b"etag", b"last-modified", b"referrer-policy", b"retry-after", b"x-accel-buffering"))
 OF_PREVIEWS = frozenset((b"access-control-allow-origin", b"connection-allowlist", b"cross-origin-resource-policy",
                          b"x-dns-prefetch-control"))
-_SESSION = re.compile(rb"/sessions/[A-Za-z0-9_-]{1,128}")
 _POLICY = b"content-security-policy"
 _FORCED = [(name.encode(), value.encode()) for name, value in DEFAULT_HEADERS
            if name in ("x-content-type-options", "cross-origin-resource-policy", "content-security-policy")]
@@ -28,7 +26,7 @@ _FORCED = [(name.encode(), value.encode()) for name, value in DEFAULT_HEADERS
 
 def confined(headers: Headers, *, is_preview: bool) -> Headers:
     """The headers of another node's answer, as they may be sent on."""
-    kept = [header for header in headers if header[0] in PASSED or _is_session(header)]
+    kept = [header for header in headers if header[0] in PASSED or is_session(header)]
     policies = [value for name, value in headers if name == _POLICY]
     if len(policies) != 1 or not _is_sandbox(policies[0], is_preview):
         return kept + _FORCED
@@ -51,14 +49,3 @@ def _is_inside(header: tuple[bytes, bytes]) -> bool:
     """Whether it leads to another part of a preview."""
     name, value = header
     return name == b"location" and value.startswith(b"/preview/")
-
-
-def _is_session(header: tuple[bytes, bytes]) -> bool:
-    """Whether it says where a session is, which is the same at every node."""
-    name, value = header
-    return name == b"location" and _SESSION.fullmatch(value) is not None
-
-
-def made_session(headers: Headers) -> str | None:
-    """The session that an answer says was made."""
-    return next((value.decode().rpartition("/")[2] for name, value in filter(_is_session, headers)), None)

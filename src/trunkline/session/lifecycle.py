@@ -224,7 +224,7 @@ class Lifecycle:
         """Have the row that lists are made from say what is so now. Where it cannot be stored, the last one that was counts."""
         if self._recorder.write_row():
             with suppress(StorageError):
-                await self._recorder.stored()
+                await self._recorder.stored_soon()
 
     async def close(self, error: TrunklineError) -> None:
         """Stop the agent and end every reader. An open turn ends with ``error``, and so does whatever is wanted from now on."""

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from trunkline.errors import StorageError
+from trunkline.errors import ClusterUnavailable, StorageError
 from trunkline.feeds.session import Feed
 from trunkline.journal.base import Entry, SessionRow
 from trunkline.session.deadlines import Alarms
@@ -187,6 +187,16 @@ class Recorder:
         if self._unstored:
             raise StorageError("the journal cannot be written at the moment")
         await self._services.committer.committed(self.fold.session_id)
+
+    async def stored_soon(self) -> None:
+        """``stored`` for who only looks; ClusterUnavailable where a cluster that has to have it first does not take it."""
+        seconds = self._services.stored_within_s
+        try:
+            async with asyncio.timeout(seconds):
+                await self.stored()
+        except TimeoutError:
+            raise ClusterUnavailable(f"the cluster has not taken the last of session {self.fold.session_id} for {seconds:g} s; "
+                                     "it is shown when it has (--commit all)") from None
 
     async def write_and_store(self) -> None:
         """Write, and return when it is in the journal."""

@@ -74,5 +74,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     """Raises where another program has the session open that an agent is to come back to."""
     node: str | msgspec.UnsetType = msgspec.UNSET
     """What this hub is called in its cluster; absent without one."""
+    stored_within_s: float | None = None
+    """How long who looks at a session waits for its last entries, which a cluster has to have first; None: until it has."""
     home: str | None = None
     """The person's home folder, by which paths are judged."""

@@ -162,10 +162,10 @@ class Session:
 
     async def snapshot(self) -> SessionView:
         """State and position copied in one step, given once the position is committed: entries after it are news. While nothing
-        can be stored, the state that is stored."""
+        can be stored, the state that is stored. ClusterUnavailable as for ``Recorder.stored_soon``."""
         view = self._recorder.view()
         try:
-            await self._recorder.stored()
+            await self._recorder.stored_soon()
         except StorageError:
             view = await stored_view(self._services.journal, self.id)
         view.node = self._services.node

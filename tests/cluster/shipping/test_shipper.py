@@ -306,3 +306,14 @@ def test_the_death_of_the_leader_loses_nothing_and_repeats_nothing(three: NatsCl
             assert box.shipper.counts.went_back == 0
 
     run(go(), timeout_s=90)
+
+
+def test_what_is_kept_of_how_far_sessions_are_is_closed_to_others(stream: NatsServer, tmp_path: Path) -> None:
+    async def go() -> None:
+        ledger = tmp_path / "cluster.db"
+        ledger.touch(0o644)  # as it was made before
+        async with owner(stream.url, ledger=ledger) as box:
+            await box.ship("ses_closed", entries(1, 2))
+        assert ledger.stat().st_mode & 0o077 == 0
+
+    run(go())

@@ -7,6 +7,7 @@ from trunkline.cluster.jetstream import Ack, Refusal
 from trunkline.cluster.shipping.verdict import (
     Again,
     Ended,
+    Foreign,
     Full,
     Moved,
     Refused,
@@ -40,7 +41,9 @@ def test_an_answer_means(answer: Ack | Refusal, means: object) -> None:
     ((Mark("entries", 3, 20, None), 50), Stored(20, 50)),
     ((Mark("entries", 3, 10, None), 50), Stored(10, 50)),
     ((Mark("entries", 3, 40, None), 50), Stored(40, 50)),
+    ((Mark("entries", 3, 41, None), 50), Foreign(50, "a message speaks of entry 41, and this node has 40")),
     ((Mark("later", 3, 20, None), 50), Stored(20, 50)),
+    ((Mark("later", 3, 0, None), 50), Foreign(50, "a message of kind 'later' names no entries")),
     ((Mark("claim", 4, 0, 20), 50), Taken(4, 20)),
     ((Mark("claim", 4, 0, 10), 50), Taken(4, 10)),
     ((Mark("entries", 4, 25, 12), 50), Taken(4, 12)),
@@ -53,4 +56,4 @@ def test_an_answer_means(answer: Ack | Refusal, means: object) -> None:
     ((Mark("end", 3, 0, 20), 50), Ended()),
 ])
 def test_the_last_message_means(last: tuple[Mark, int] | None, means: object) -> None:
-    assert of_last(last, epoch=3, shipped=10) == means
+    assert of_last(last, epoch=3, shipped=10, newest=40) == means

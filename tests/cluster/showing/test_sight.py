@@ -293,3 +293,30 @@ def test_without_its_cluster_a_hub_tells_what_happens_at_itself(nats: NatsServer
             assert (await box.sight.whole()).continues(box.sight.everything.last_pos)
 
     run(go())
+
+
+def test_a_session_that_was_started_through_the_gateway_is_in_its_list_with_its_title(stream: NatsServer, tmp_path: Path) -> None:
+    async def go() -> None:
+        async with owner_and_gateway(stream.url, tmp_path) as (box, web):
+            await eventually(lambda: "box" in web.cluster.nodes.rows)
+            for number in range(3):
+                title = f"Number {number}"
+                made = await web.ask("POST", "/sessions", json_body={"agent": "demo", "cwd": str(box.folder), "title": title})
+                assert made.status == 201, made.body
+                assert title in [each["title"] for each in (await web.get("/sessions?text=nUmBer"))["sessions"]]
+
+    run(go())
+
+
+def test_a_node_that_never_was_is_unknown_and_one_that_was_is_away(stream: NatsServer, tmp_path: Path) -> None:
+    async def go() -> None:
+        async with node(stream.url, "web5", tmp_path, "gateway") as web:
+            async with node(stream.url, "was", tmp_path) as box:
+                await eventually(lambda: "was" in web.cluster.nodes.rows)
+                assert await web.get("/agents?node=was") and box
+            await eventually(lambda: web.cluster.standing.away("was"))
+            for name, status, code in (("was", 503, "node_away"), *((odd, 404, "node_unknown") for odd in ("never", "%ff.%3e"))):
+                answer = await web.ask("GET", f"/agents?node={name}")
+                assert (answer.status, answer.json()["code"]) == (status, code)
+
+    run(go())

@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.cluster.tunnel.world import started
 from tests.server.site import TOKEN, Exchange, Site
+from trunkline.adapters.found import found_sessions
 from trunkline.cluster.connection import Address
 from trunkline.cluster.node import ClusterNode, NodeOptions
 from trunkline.cluster.showing.sight import ClusterSight
@@ -41,15 +42,17 @@ def token(name: str) -> str:
 
 
 @asynccontextmanager
-async def node(url: str, name: str, folder: Path, role: str = "hub") -> AsyncIterator[Node]:
-    """A node as the command line makes one, with a journal in memory."""
+async def node(url: str, name: str, folder: Path, role: str = "hub", home: Path | None = None, commit: str = "local"
+               ) -> AsyncIterator[Node]:
+    """A node as the command line makes one, with a journal in memory; ``home`` is where other programs keep what they write."""
     work, data = folder / "work", folder / f"data-{name}"
     work.mkdir(exist_ok=True)
-    cluster = ClusterNode(NodeOptions(address=Address(servers=(url,), node=name), role=role, pool=name))
+    cluster = ClusterNode(NodeOptions(address=Address(servers=(url,), node=name), role=role, pool=name, commit=commit))
     await cluster.connect()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(cluster.disconnect)
-        hub = await stack.enter_async_context(Hub(HubOptions(data=data, store="memory:"), replica=cluster))
+        environ = None if home is None else {"HOME": str(home), "PATH": str(home)}
+        hub = await stack.enter_async_context(Hub(HubOptions(data=data, store="memory:"), environ=environ, replica=cluster))
         app, switch = clustered_app(hub, ServerOptions(data=data, port=7420, token=token(name)), cluster.connection,
                                     owner_of=cluster.owner_of, check_owner=cluster.check_owner, acting=("*",), node=cluster)
         sight = app.parts.sight
@@ -60,6 +63,7 @@ async def node(url: str, name: str, folder: Path, role: str = "hub") -> AsyncIte
         made = Node(hub, app, work)
         made.cluster, made.sight = cluster, sight
         yield made
+        found_sessions(hub).close()
 
 
 @asynccontextmanager

@@ -28,7 +28,8 @@ async def apart(server: NatsServer, folder: Path) -> AsyncIterator[tuple[OwnerPr
         async with node(server.url, "gateway", folder, pace=QUICK) as gateway:
             gateway.owner = Owner("owner")
             body = {"agent": "demo", "cwd": str(gateway.folder)}
-            made = await gateway.ask("POST", "/sessions?node=owner", json_body=body)
+            again = {"Idempotency-Key": "where the machine is slow"}
+            made = await gateway.ask("POST", "/sessions?node=owner", json_body=body, headers=again)
             assert made.status == 201, made.body
             yield owner, gateway, f"/sessions/{made.json()['id']}"
 

@@ -19,8 +19,9 @@ from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import Stored
 from trunkline.cluster.reading.decoding import entries_in
 from trunkline.cluster.reading.index import SeqIndex
+from trunkline.cluster.shipping.last_mark import last_standing, readable, standing
 from trunkline.cluster.shipping.parts import join_parts
-from trunkline.errors import Invalid, SessionNotFound
+from trunkline.errors import SessionNotFound
 from trunkline.journal.base import Entry
 from trunkline.journal.deleted_ids import DeletedIds
 from trunkline.journal.page import Page
@@ -35,6 +36,8 @@ BEGUN_S: Final = 1.0
 BEGUN_MOST: Final = 1000
 FIRST_WINDOW: Final = 64
 """Entries that are looked back for at first, for a page from the end."""
+_NO_SEQ: Final = 1 << 62
+"""Behind all seqs."""
 
 
 class StreamReader:
@@ -84,21 +87,24 @@ class StreamReader:
         return page.messages
 
     async def last(self, session_id: str) -> tuple[wire.Mark, int] | None:
-        """Where a session stands: the mark of its last message, and its number; None where the stream has none."""
+        """Where a session stands: the mark of the last message that a node wrote, and the number of the last of all; None where
+        the stream has none."""
         subject = subjects.journal(self._pool_of(session_id), session_id)
         found = await jetstream.last_near(self._connection, subjects.JOURNAL, subject)
         if found is None:
             return None
-        mark = wire.read_mark(found.headers)
-        if mark.last:
+        mark = standing(found.headers)
+        if mark is None:
+            mark = await self._last_standing(session_id, subject)
+        elif mark.last:
             self._index.learn(session_id, mark.last, found.seq)
-        return mark, found.seq
+        return None if mark is None else (mark, found.seq)
 
     async def last_for_sure(self, session_id: str) -> wire.Mark | None:
         """The mark of a session's last message, as the stream's leader has it."""
         subject = subjects.journal(self._pool_of(session_id), session_id)
         found = await jetstream.last_message(self._connection, subjects.JOURNAL, subject)
-        return None if found is None else wire.read_mark(found.headers)
+        return None if found is None else standing(found.headers) or await self._last_standing(session_id, subject)
 
     def forget(self, session_id: str) -> None:
         """What is known of where its entries are is wrong."""
@@ -161,6 +167,12 @@ class StreamReader:
     async def _last_number(self, session_id: str) -> int:
         found = await self.last(session_id)
         return 0 if found is None else found[1]
+
+    async def _last_standing(self, session_id: str, subject: str) -> wire.Mark | None:
+        """Looked for behind the last message that is known; from the beginning where that was wrong."""
+        _, known = self._index.around(session_id, _NO_SEQ)[0]
+        mark = await last_standing(self._connection, subject, from_seq=known) if known else None
+        return mark or await last_standing(self._connection, subject)
 
     async def _first_from(self, subject: str, stream_seq: int) -> Stored | None:
         page = await jetstream.read_page(self._connection, subjects.JOURNAL, subject, from_seq=stream_seq, batch=1, max_bytes=1)
@@ -226,8 +238,5 @@ class StreamReader:
 
 def _last_of(message: Stored) -> int:
     """The last seq that a message names, or that its claim took over."""
-    try:
-        mark = wire.read_mark(message.headers)
-    except Invalid:
-        return 0
-    return mark.last or mark.after or 0
+    mark = readable(message.headers)
+    return 0 if mark is None else mark.last or mark.after or 0

@@ -7,6 +7,7 @@ Rule 2: from a claim on every message of the owner before it is refused. Nothing
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 import msgspec
 
@@ -14,9 +15,10 @@ from trunkline.cluster import jetstream, subjects, wire
 from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import IN_FLIGHT, Ack
 from trunkline.cluster.shipping import verdict
+from trunkline.cluster.shipping.last_mark import last_standing, standing
 from trunkline.cluster.shipping.ledger import ShippedRow
 from trunkline.cluster.shipping.verdict import Moved
-from trunkline.errors import ClusterUnavailable, Conflict, NodeSilent, SessionNotFound
+from trunkline.errors import ClusterUnavailable, Conflict, Invalid, NodeSilent, SessionNotFound
 
 TRIES = 20
 LOOK_S = 0.05
@@ -37,8 +39,9 @@ async def last_known(connection: Connection, pool: str, session_id: str) -> Last
 
 async def last_marked(connection: Connection, pool: str, session_id: str) -> tuple[LastKnown, wire.Mark]:
     """The same, with the mark of its last message."""
-    found = await jetstream.last_message(connection, subjects.JOURNAL, subjects.journal(pool, session_id))
-    mark = None if found is None else wire.read_mark(found.headers)
+    subject = subjects.journal(pool, session_id)
+    found = await jetstream.last_message(connection, subjects.JOURNAL, subject)
+    mark = None if found is None else standing(found.headers) or await last_standing(connection, subject)
     if found is None or mark is None or mark.kind == wire.END:
         raise SessionNotFound(f"the cluster's stream has no session {session_id}", details={"sessionId": session_id})
     return LastKnown(mark.epoch, mark.last or mark.after or 0, found.seq), mark
@@ -70,8 +73,9 @@ async def _settled(connection: Connection, pool: str, session_id: str, wanted: w
     for _ in range(TRIES):
         found = await jetstream.last_near(connection, subjects.JOURNAL, subjects.journal(pool, session_id))
         if found is not None and found.seq >= moved.stream_seq:
-            if wire.read_message(found.headers, found.data) == wanted:
-                return ShippedRow(session_id, wanted.epoch, wanted.after, found.seq, wanted.after)
+            with suppress(Invalid):  # what cannot be read is not this claim
+                if wire.read_message(found.headers, found.data) == wanted:
+                    return ShippedRow(session_id, wanted.epoch, wanted.after, found.seq, wanted.after)
             break
         await asyncio.sleep(LOOK_S)
     raise Conflict(f"session {session_id} went on, or another node was first")

@@ -8,6 +8,7 @@ Rule 3: a session that another node took over is refused alone; the others of it
 from __future__ import annotations
 
 import asyncio
+import math
 from types import TracebackType
 from typing import Self
 
@@ -21,7 +22,9 @@ class CommitAll:
 
     def __init__(self, local: Journal, shipper: Shipper) -> None:
         self._local, self._shipper = local, shipper
-        self.read, self.read_hub, self.rows = local.read, local.read_hub, local.rows
+        self._under_way = math.inf
+        """From this place on the stream may not have it yet."""
+        self.read, self.rows = local.read, local.rows
         self.pack, self.delete, self.health = local.pack, local.delete, local.health
 
     @property
@@ -37,8 +40,20 @@ class CommitAll:
         """Never, as above."""
         return False
 
+    async def read_hub(self, *, after: int, limit: int = 1000, max_bytes: int = 1 << 20) -> list[tuple[str, Entry]]:
+        """As ``Journal.read_hub``; without what the stream may not have. (A session's own readers know how far it is.)"""
+        found = await self._local.read_hub(after=after, limit=limit, max_bytes=max_bytes)
+        return [item for item in found if item[1].pos < self._under_way]
+
     async def append(self, group: Group) -> None:
         """Commit a group here, and wait until the stream has it."""
+        self._under_way = self._local.last_pos + 1
+        try:
+            await self._append(group)
+        finally:
+            self._under_way = math.inf
+
+    async def _append(self, group: Group) -> None:
         if not self._local.append_now(group):
             await self._local.append(group)
         self._shipper.committed(group.entries)

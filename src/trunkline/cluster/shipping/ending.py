@@ -19,6 +19,7 @@ from trunkline.cluster import jetstream, subjects, wire
 from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import Refusal
 from trunkline.cluster.shipping import verdict
+from trunkline.cluster.shipping.last_mark import readable
 from trunkline.cluster.shipping.ledger import ShippedRow
 from trunkline.cluster.shipping.removing import erase, is_on_one, places_of, purge
 from trunkline.cluster.shipping.verdict import Moved
@@ -65,10 +66,10 @@ async def _end(connection: Connection, pool: str, row: ShippedRow, why: str) -> 
         moved = verdict.of_answer(answer, row.seq)
         found = await jetstream.last_near(connection, subjects.JOURNAL, subject) if isinstance(moved, Moved) else None
         if found is not None:
-            mark = wire.read_mark(found.headers)
-            if mark.epoch > row.epoch:
+            mark = readable(found.headers)
+            if mark is not None and mark.epoch > row.epoch:
                 return None
-            if mark.kind == wire.END:
+            if mark is not None and mark.kind == wire.END:
                 return found.seq  # of an earlier try
             fence = found.seq
     raise ClusterUnavailable(f"the end of session {row.session} could not be written to the cluster's stream")

@@ -8,6 +8,7 @@ Rule 2: it is written off the loop, a moment after, many rows at a time.
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
@@ -142,6 +143,8 @@ class _opened:
             self._file.close()
 
     def _open(self) -> sqlite3.Connection:
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))  # closed to others from the beginning
+        self._path.chmod(0o600)
         file = sqlite3.connect(self._path, isolation_level=None)
         file.execute(_MAKE)
         file.execute("BEGIN")

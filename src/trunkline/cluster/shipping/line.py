@@ -4,6 +4,8 @@ Rule 1: a task runs while there is something to ship, and only then.
 Rule 2: the same group is sent again with the same fence until its fate is known. It carries no id for the stream to know it by: a
         stream that has lost a message still knows its id, and tells whoever sends it again that it is stored.
 Rule 3: nothing of a session is sent once another node has it.
+Rule 4: what stands at the session's end and is no node's message is passed over: who has a key of the pool can put it there, and
+        could stop the session for good, also behind the key's end.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from trunkline.cluster.shipping import verdict
 from trunkline.cluster.shipping.outbox import Outbox
 from trunkline.cluster.shipping.pace import Pace
 from trunkline.cluster.shipping.parts import parts_of
-from trunkline.cluster.shipping.verdict import Again, Ended, Full, Moved, Refused, Stored, Taken, WentBack
+from trunkline.cluster.shipping.verdict import Again, Ended, Foreign, Full, Moved, Refused, Stored, Taken, WentBack
 from trunkline.errors import ClusterDenied, ClusterUnavailable, Invalid, NodeAway, NodeSilent, StorageError
 from trunkline.journal.base import Entry
 from trunkline.threads import Lane
@@ -122,7 +124,7 @@ class Line:
             last = None if found is None else (wire.read_mark(found.headers), found.seq)
         except (ClusterDenied, Invalid, *_UNKNOWN):
             return
-        by = verdict.of_last(last, epoch=self.epoch, shipped=self.outbox.shipped)
+        by = self._means(last)
         if isinstance(by, Taken) and not self.over:
             self._end(by)
 
@@ -153,7 +155,7 @@ class Line:
             if not isinstance(answer, Moved) or answer.stream_seq == self.fence:
                 return not (answer is None or isinstance(answer, Again))
             found = await self._look(answer)
-            if found is not None and not isinstance(found, Refused):
+            if found is not None and not isinstance(found, Refused | Foreign):  # the next group goes on behind what is foreign
                 await self._go_on(found)
             return found is not None
         finally:
@@ -185,6 +187,13 @@ class Line:
             elif isinstance(found, Full | Refused):
                 self.way.trouble(self, found.why)
                 wait_s = await _wait(LONGEST_WAIT_S)
+            elif isinstance(found, Foreign) and found.stream_seq > self.fence:
+                self.way.trouble(self, f"{found.why}; it is shipped on behind message {found.stream_seq}")
+                self.fence = found.stream_seq
+                wait_s = await _wait(wait_s)
+            elif isinstance(found, Foreign):  # and what stood where we know of a later message is lost: all of it once more
+                await self._go_back(WentBack(0, found.stream_seq, self.epoch))
+                return
             elif found is None:
                 wait_s = await _wait(max(wait_s, UNKNOWN_WAIT_S))
             else:
@@ -203,7 +212,7 @@ class Line:
         except _UNKNOWN:
             return None
 
-    async def _look(self, moved: Moved) -> Stored | WentBack | Taken | Ended | Refused | None:
+    async def _look(self, moved: Moved) -> Stored | WentBack | Taken | Ended | Foreign | Refused | None:
         """What the last message says. Only the leader knows which it is, and it told its number: a replica that shows another one
         is behind, and nothing is known yet."""
         try:
@@ -211,11 +220,17 @@ class Line:
             if (found.seq if found is not None else 0) != moved.stream_seq:
                 return None
             last = None if found is None else (wire.read_mark(found.headers), found.seq)
-            return verdict.of_last(last, epoch=self.epoch, shipped=self.outbox.shipped)
-        except (ClusterDenied, Invalid) as error:
+            return self._means(last)
+        except Invalid as error:
+            return Foreign(moved.stream_seq, error.message)
+        except ClusterDenied as error:
             return Refused(error.message)
         except _UNKNOWN:
             return None
+
+    def _means(self, last: tuple[wire.Mark, int] | None) -> Stored | WentBack | Taken | Ended | Foreign:
+        outbox = self.outbox
+        return verdict.of_last(last, epoch=self.epoch, shipped=outbox.shipped, newest=outbox.newest)
 
     async def _go_on(self, found: Stored | WentBack | Taken | Ended) -> None:
         if isinstance(found, Stored):

@@ -37,6 +37,8 @@ def join_parts(messages: Iterable[tuple[wire.Headers, bytes]]) -> Entry:
     found: dict[str, dict[int, bytes]] = {}
     for headers, body in messages:
         number, count = _place(headers)
+        if not number:
+            continue
         pieces = found.setdefault(headers.get(DIGEST, ""), {})
         pieces[number] = body
         if len(pieces) == count and _digest(whole := b"".join(pieces[each] for each in sorted(pieces))) == headers[DIGEST]:
@@ -45,10 +47,9 @@ def join_parts(messages: Iterable[tuple[wire.Headers, bytes]]) -> Entry:
 
 
 def _place(headers: wire.Headers) -> tuple[int, int]:
+    """Which part it is, of how many; zeros for a message that is none."""
     number, _, count = headers.get(PART, "").partition("/")
-    if not (is_whole_number(number) and is_whole_number(count)):
-        raise Invalid(f"{PART} must be number/count")
-    return int(number), int(count)
+    return (int(number), int(count)) if is_whole_number(number) and is_whole_number(count) else (0, 0)
 
 
 def _digest(whole: bytes) -> str:

@@ -58,9 +58,8 @@ async def purge(connection: Connection, place: Place) -> int:
     return int(answer["purged"])
 
 
-async def messages_at(connection: Connection, place: Place) -> AsyncGenerator[Stored, None]:
+async def messages_at(connection: Connection, place: Place, *, from_seq: int = 1) -> AsyncGenerator[Stored, None]:
     """The messages of a place, in order."""
-    from_seq = 1
     while True:
         page = await jetstream.read_page(connection, place.stream, place.subject, from_seq=from_seq, batch=PAGE,
                                          max_bytes=PAGE_BYTES)

@@ -3,6 +3,7 @@
 Rule 1: 10164 and 10158 are no verdict, nor is silence: the same is sent again.
 Rule 2: a fence that moved (10071) is not yet a loss. The subject's last message says whether the group is stored, whether another
         node has the session, or whether the stream has lost what it had.
+Rule 3: a message that no owner can have written decides nothing. Whoever has a key of the pool can put one there.
 """
 
 from __future__ import annotations
@@ -67,6 +68,13 @@ class Ended(msgspec.Struct, frozen=True):
     """The session was given up."""
 
 
+class Foreign(msgspec.Struct, frozen=True):
+    """What stands last is no message of whoever has the session, nor of one that took it over: it is passed over."""
+
+    stream_seq: int
+    why: str
+
+
 def of_answer(answer: Ack | Refusal, last_seq: int) -> Stored | Again | Moved | Full | Refused:
     """What the answer to a group that ends with ``last_seq`` means."""
     if isinstance(answer, Ack):
@@ -81,9 +89,10 @@ def of_answer(answer: Ack | Refusal, last_seq: int) -> Stored | Again | Moved | 
     return Refused(f"{answer.description} ({answer.err_code})")
 
 
-def of_last(last: tuple[Mark, int] | None, *, epoch: int, shipped: int) -> Stored | WentBack | Taken | Ended:
+def of_last(last: tuple[Mark, int] | None, *, epoch: int, shipped: int, newest: int
+            ) -> Stored | WentBack | Taken | Ended | Foreign:
     """What the subject's last message, and its number, mean for an owner of ``epoch`` whose entries up to ``shipped`` were
-    acknowledged."""
+    acknowledged, and up to ``newest`` were committed."""
     if last is None:
         return WentBack(0, 0, 0)
     mark, stream_seq = last
@@ -91,7 +100,11 @@ def of_last(last: tuple[Mark, int] | None, *, epoch: int, shipped: int) -> Store
         return Taken(mark.epoch, mark.after or 0)
     if mark.kind == wire.END:
         return Ended()
+    if mark.kind != wire.CLAIM and not mark.last:
+        return Foreign(stream_seq, f"a message of kind {mark.kind[:40]!r} names no entries")
     seq = (mark.after or 0) if mark.kind == wire.CLAIM else mark.last
     if mark.epoch < epoch or seq < shipped:
         return WentBack(seq, stream_seq, mark.epoch)
+    if seq > newest:
+        return Foreign(stream_seq, f"a message speaks of entry {seq}, and this node has {newest}")
     return Stored(seq, stream_seq)

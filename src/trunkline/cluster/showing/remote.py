@@ -165,7 +165,7 @@ class RemoteSession:
             raise SessionNotFound(f"session {self.id} was deleted", details={"sessionId": self.id})
         end = mark.last or mark.after or 0
         checkpoint = await read_checkpoint(self._connection, place.pool, self.id)
-        if checkpoint is not None and _counts(checkpoint, mark, end):
+        if checkpoint is not None and _counts(checkpoint, mark, end) and _is_state(checkpoint, self.id):
             self._state, self.feed.last_seq = checkpoint.body, checkpoint.seq
         await self._listen()
         try:
@@ -273,6 +273,16 @@ def _counts(checkpoint: Checkpoint, mark: Mark, end: int) -> bool:
     if checkpoint.epoch < mark.epoch:
         return mark.after is not None and checkpoint.seq <= mark.after
     return checkpoint.seq <= end
+
+
+def _is_state(checkpoint: Checkpoint, session_id: str) -> bool:
+    """Whether it can be read: else the state is made of the session's entries, as without one."""
+    try:
+        restore(checkpoint.body)
+    except SessionUnreadable as error:
+        log.error("the checkpoint of session %s is none: %s", session_id, error.message)
+        return False
+    return True
 
 
 def _known_of(place: SessionPlace) -> Fold:

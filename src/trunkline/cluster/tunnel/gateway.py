@@ -102,7 +102,7 @@ class Gateway:
             if upload.client_left:
                 raise ClientDisconnect from error
             raise
-        if reply.seq:
+        if reply.seq and head.session:
             self.on_seq(head.session, reply.seq)
         return TunnelReply(reply, link, lambda is_done: self._leave(link, pumping, None, is_done=is_done))
 
@@ -229,6 +229,7 @@ class TunnelReply:
     def __init__(self, head: ReplyHead, link: Link, leave: Callable[[bool], Awaitable[None]]) -> None:
         self.status = head.status
         self.raw_headers = head.headers
+        self.seq = head.seq
         self._link = link
         self._leave = leave
 

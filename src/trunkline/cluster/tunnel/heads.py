@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
@@ -85,7 +86,7 @@ class ReplyHead(msgspec.Struct, frozen=True, omit_defaults=True):
     status: int
     headers: Headers = []
     seq: int = 0
-    """The last entry that the session has at its owner, where the request is about one."""
+    """The last entry that the session has at its owner, where the request is about one, or made one."""
 
 
 class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -96,6 +97,7 @@ class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
     details: dict[str, str | int] | None = None
 
 
+_SESSION: Final = re.compile(rb"/sessions/[A-Za-z0-9_-]{1,128}")
 _encoder = msgspec.msgpack.Encoder()
 encode_head = _encoder.encode
 _request, _reply = decoders.packed(RequestHead), decoders.packed(ReplyHead)
@@ -176,3 +178,14 @@ def _error(ending: Ending) -> TrunklineError:
     if ending.code not in ENDS_WITH:
         return NodeSilent(f"the other end failed: {message}")
     return ENDS_WITH[ending.code](message, details=dict(ending.details or {}) or None)
+
+
+def is_session(header: tuple[bytes, bytes]) -> bool:
+    """Whether it says where a session is, which is the same at every node."""
+    name, value = header
+    return name == b"location" and _SESSION.fullmatch(value) is not None
+
+
+def made_session(headers: Headers) -> str:
+    """The session that an answer says was made; empty where it says nothing of one."""
+    return next((value.decode().rpartition("/")[2] for _, value in filter(is_session, headers)), "")

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Scope
 
 from trunkline.cluster.tunnel.duplex import SocketExchange
 from trunkline.cluster.tunnel.frames import Kind
-from trunkline.cluster.tunnel.heads import Claim, ReplyHead, RequestHead, encode_head, passed_on
+from trunkline.cluster.tunnel.heads import Claim, ReplyHead, RequestHead, encode_head, made_session, passed_on
 from trunkline.cluster.tunnel.link import Link
 from trunkline.errors import NodeSilent, TrunklineError
 
@@ -103,8 +103,9 @@ class HttpExchange:
 
     async def _send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            seq = self._last_seq(self._session) if self._session else 0
-            head = ReplyHead(message["status"], passed_on(message["headers"]), seq)
+            headers = passed_on(message["headers"])
+            session = self._session or made_session(headers)
+            head = ReplyHead(message["status"], headers, self._last_seq(session) if session else 0)
             await self._link.send(Kind.HEAD, encode_head(head))
             return
         is_last = not message.get("more_body", False)

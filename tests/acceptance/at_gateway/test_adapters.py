@@ -1,0 +1,3 @@
+"""``tests/acceptance/test_adapters.py`` at a gateway."""
+
+from tests.acceptance.test_adapters import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""``tests/acceptance/test_agents.py`` at a gateway."""
+
+from tests.acceptance.test_agents import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""``tests/acceptance/test_devices.py`` at a gateway."""
+
+from tests.acceptance.test_devices import *  # noqa: F403
