@@ -273,8 +273,10 @@ def stray_members(raw: bytes) -> aliases.Members:
         name not in meant or meant[name] in members)}
     if "locations" in members and (beside := _beside_paths(members["locations"])):
         strays[ADDRESSES] = aliases.as_raw(beside)
-    kind = aliases.text_of(members.get("kind"))
-    return strays if kind is None or kind in _KNOWN_KINDS else {**strays, KIND_SAID: members["kind"]}
+    said = members.get("kind")
+    if said is None or bytes(said) == b"null" or aliases.text_of(said) in _KNOWN_KINDS:
+        return strays
+    return {**strays, KIND_SAID: said}
 
 
 def _beside_paths(locations: Raw) -> list[str]:

@@ -46,6 +46,8 @@ def _tar(call: ProgramCall) -> None:
         _into(call, next((arg.partition("=")[2] for arg in call.args if arg.startswith("--one-top-level=")), None))
     for option in ("--listed-incremental", "--index-file", "--volno-file"):
         _into(call, call.value(option))
+    if "g" in call.letters:
+        _into(call, call.value("-g") or call.bundled_value("g"))
     if "c" in mode or call.has("", "--create"):
         target = call.value("--file") or (glued[2] if glued is not None else _archive(call))
         if target and target != "-":

@@ -39,6 +39,8 @@ _SAYS_WHERE: Final = re.compile(
 """Settings whose value is a place, not a command."""
 _QUIET_CONFIG: Final = frozenset(
     "--get --get-all --get-regexp --get-urlmatch --get-color --list -l --show-origin --unset --unset-all get list unset".split())
+_STARTS_REST: Final = frozenset({("bisect", "run"), ("submodule", "foreach")})
+"""Verbs, with the word behind them, whose further words are a command."""
 _FOLDERS: Final = frozenset({"-C", "--git-dir", "--work-tree", "--namespace"})
 
 
@@ -110,7 +112,7 @@ def _behind_verb(words: Sequence[str], found: list[str]) -> list[str] | None:
             return None
         found.append(value)
     found += [word.partition("ext::")[2] for word in words[1:] if word.startswith("ext::") or "=ext::" in word]
-    if (verb, second) in (("bisect", "run"), ("submodule", "foreach")):
+    if (verb, second) in _STARTS_REST:
         found.append(" ".join([word for word in words[2:] if word[:2] != "--"]))
     if verb == "flow" and not {"-p", "--push"}.isdisjoint(words):
         found.append(_line(("push",)))
@@ -150,6 +152,8 @@ def changing(command: SimpleCommand) -> Iterator[tuple[str, str | None]]:
             yield "-c", None
     if words and (words[0] in ("difftool", "mergetool") or (words[0] == "config" and _makes_a_setting(words))):
         yield words[0], None
+    if tuple(words[:2]) in _STARTS_REST or words[:1] in (("for-each-repo",), ["for-each-repo"]):
+        yield words[1] if tuple(words[:2]) in _STARTS_REST else words[0], None
     for name, _ in _program_options(words):
         yield name, None
     for place in range(1, len(words)):
