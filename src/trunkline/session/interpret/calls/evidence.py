@@ -36,7 +36,7 @@ from trunkline.dialects.calls.claims import (
     with_title,
     with_told,
 )
-from trunkline.dialects.calls.deeds import deed_told, run_otherwise
+from trunkline.dialects.calls.deeds import deed_told, is_real_name, run_otherwise
 from trunkline.dialects.calls.files import file_in
 from trunkline.dialects.calls.inputs import command_of, command_told, is_folder, is_told_text, is_variables, places_told
 from trunkline.dialects.calls.members import deeds_of
@@ -242,6 +242,8 @@ def _claim_commands(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> N
         if (is_look if value is True else value and isinstance(value, str | list | dict)) and "delete" in deeds_of((key,)):
             call.claims = with_named(call.claims or Claims(), key)
         elif is_mild and key in _DEED_KEYS and isinstance(value, str) and is_grave_name(value):
+            call.claims = with_named(call.claims or Claims(), value)
+        elif is_mild and isinstance(value, str) and value and is_real_name(key) and names.role_of(value) != role:
             call.claims = with_named(call.claims or Claims(), value)
         elif key == KIND_SAID and not isinstance(value, str):  # no word: nobody can say what it stands for
             call.claims = with_named(call.claims or Claims(), str(value))
