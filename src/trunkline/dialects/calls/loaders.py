@@ -110,10 +110,15 @@ def loaded_paths(assignment: str) -> Iterator[str]:
             yield found[1]
 
 
+def names_file(assignment: str) -> bool:
+    """Whether a variable that says where a program writes says a file, and no folder."""
+    return not assignment.partition("=")[0].upper().endswith(("DIR", "CACHE", "PREFIX", "BIN"))
+
+
 def written_paths(assignment: str) -> Iterator[str]:
     """The paths in the value of a variable that says where a program writes; its user's own caches are none."""
     name, equals, value = assignment.partition("=")
-    if equals and len(name) <= NAME_CHARS and ("/" in value or "~" in value) and "://" not in value and (
+    if equals and len(name) <= NAME_CHARS and ("/" in value or value[:1] in ("~", "$")) and "://" not in value and (
             _WRITTEN.fullmatch(name.upper())):
         found = [path[1] for path in islice(_PATHS.finditer(value), PATHS)]
         yield from [path for path in found or [value[:PATH_CHARS]] if _CACHES.search(path) is None]

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct, structs
 
-from trunkline.dialects.calls.loaders import command_of, loaded_paths, names_program, searched_folders, written_paths
+from trunkline.dialects.calls.loaders import command_of, loaded_paths, names_file, names_program, searched_folders, written_paths
 from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.levels import Finding, rank
@@ -242,9 +242,9 @@ class ProgramCall(Struct, eq=False, gc=False):
             self.note(level, "changes what other programs load or run", assignment)
             if any([self.places.kind(one) == "inside" for one in searched_folders(assignment)]):
                 self.note("high", "has programs looked for in a folder of the project", assignment)
-        for path in written_paths(assignment):
+        for path in [one for written in written_paths(assignment) for one in self.possible(written)]:
             kind = self.places.kind(path)
-            if kind != "unknown" and (kind != "inside" or path[:1] in "/~"):
+            if kind not in ("inside", "unknown") or (kind == "inside" and names_file(assignment) and path[:1] in "/~$"):
                 self.write(path)
 
     def run(self, path: str) -> None:

@@ -258,7 +258,7 @@ def _sent(words: Words) -> Iterator[str]:
     if not _NO_PUSH.isdisjoint(words):
         return
     for table, sent in ((_PUSHES, _PUSH), (_PUBLISHES, _PUBLISH), (_UPLOADS, _UPLOAD)):
-        said = table.get(name)
+        said = _NOTHING_SAID if table is _PUBLISHES and _PUBLISHER.fullmatch(name) else table.get(name)
         if said is not None and (not said or any(word in said for word in verbs)):
             yield from sent
     if name in _CONTAINERS and any(word.startswith(_PUSHING) for word in words[2:]):
@@ -268,6 +268,9 @@ def _sent(words: Words) -> Iterator[str]:
 _PUSH: Final = ("git push", "git push origin main", "git push origin master")
 _PUBLISH: Final = ("npm publish",)
 _UPLOAD: Final = ("docker push",)
+_PUBLISHER: Final = re.compile(r"(?:[\w@/-]{0,60}-)?(?:npm-)?publish(?:-[\w-]{1,40})?|[\w-]{1,40}-semantic-release")
+"""The name of a program that does nothing but publish."""
+_NOTHING_SAID: Final = frozenset[str]()
 _PUSHING: Final = ("--push", "--output=type=registry", "type=registry", "type=image,push=true")
 """How a build is told to push what it makes."""
 _NO_PUSH: Final = frozenset("--no-push --dry-run --no-git --skip-push --help -h --version".split())
@@ -285,18 +288,23 @@ _PUSHES: Final = _table({
     "repo": "upload", "dvc": "exp", "etckeeper": "push", "nx": "release", "rush": "publish version", "beachball": "publish",
     "cargo": "release smart-release", "cargo-release cargo-smart-release": "", "goreleaser": "release publish",
     "mvn mvnw mvnd": "release:prepare release:perform release:branch scm:checkin", "gradle gradlew": "release",
-    "mkdocs": "gh-deploy", "mike": "deploy", "gh-pages": "",
+    "mkdocs": "gh-deploy", "mike": "deploy", "gh-pages": "", "git-spice gs": "submit", "moz-phab": "submit",
+    "bumpp release-please": "",
 })
 """Programs by which commits leave as by ``git push``."""
 _PUBLISHES: Final = _table({
-    "lerna": "publish", "changeset @changesets/cli": "publish", "release-it semantic-release np shipjs auto": "",
+    "lerna lerna-lite pkg-pr-new": "publish", "changeset @changesets/cli": "publish",
+    "release-it semantic-release np shipjs auto": "",
     "nx": "release", "rush beachball": "publish", "yarn pnpm bun": "publish", "deno jsr": "publish",
 })
 """Programs by which packages leave as by ``npm publish``."""
 _UPLOADS: Final = _table({
-    "docker podman nerdctl buildah img docker-compose podman-compose": "push", "skopeo": "copy sync",
+    "docker podman nerdctl finch buildah img makisu ctr crictl docker-compose podman-compose": "push",
+    "skopeo": "copy sync",
     "crane": "push copy cp append mutate",
-    "oras": "push copy cp", "regctl": "push copy", "ko": "build publish apply resolve create", "helm": "push",
+    "oras": "push copy cp", "regctl": "push copy", "ko": "build publish apply resolve create", "helm": "push", "jib": "build",
+    "mvn mvnw mvnd": "jib:build", "gradle gradlew": "jib", "apko": "publish", "werf": "build publish converge bundle",
+    "kaniko executor": "",
 })
 """Programs by which images leave as by ``docker push``."""
 
