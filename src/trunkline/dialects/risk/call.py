@@ -242,9 +242,10 @@ class ProgramCall(Struct, eq=False, gc=False):
             self.note(level, "changes what other programs load or run", assignment)
             if any([self.places.kind(one) == "inside" for one in searched_folders(assignment)]):
                 self.note("high", "has programs looked for in a folder of the project", assignment)
-        for path in [one for written in written_paths(assignment) for one in self.possible(written)]:
-            kind = self.places.kind(path)
-            if kind not in ("inside", "unknown") or (kind == "inside" and names_file(assignment) and path[:1] in "/~$"):
+        for path in written_paths(assignment):
+            counts = names_file(assignment) and path[:1] in "/~$"
+            kinds = {self.places.kind(one) for one in self.possible(path)} - {"unknown"}
+            if kinds - {"inside"} or (kinds and counts):
                 self.write(path)
 
     def run(self, path: str) -> None:
