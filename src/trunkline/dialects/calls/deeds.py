@@ -34,6 +34,11 @@ _SAYS: Final = frozenset(
 _SORTS: Final = frozenset(("mode", "type"))
 """The same, but other things have modes and types of such names as well (``mode: edit``): only what none is called counts."""
 _SENDS: Final = frozenset("send sends post posts upload uploads push publish submit forward exfiltrate".split())
+_HANDS_ON: Final = _SENDS | frozenset(
+    "copy copies save saves write writes append appends export exports output dump "
+    "mail".split())
+_TO: Final = (("to",), ("destination",), ("recipient",), ("recipients",))
+"""Last words of names that say where something goes: ``send_to``."""
 _GUARDS: Final = frozenset("sandbox sandboxed confirm confirmation approval isolated isolation".split())
 _OTHERWISE: Final = frozenset(
     "dangerously unsandboxed sudo privileged escalated elevated bypass interpreter stdin root".split())
@@ -51,6 +56,8 @@ def deed_told(key: str, value: Any) -> Act | None:
     if value is False or value == 0 or (isinstance(value, str) and value.lower() in ("false", "no")):
         return "write" if _keeps_harmless(key) and value != "" else None
     if isinstance(value, str) and _ADDRESS.match(value) is not None and not _SENDS.isdisjoint(words_of(key)):
+        return "write"
+    if value and isinstance(value, str | list | dict) and words_of(key)[-1:] in _TO and not _HANDS_ON.isdisjoint(words_of(key)):
         return "write"
     if words_of(key)[-1:] and words_of(key)[-1] in _SORTS:
         act = _deed_of(value[:40]) if isinstance(value, str) and value.isalpha() else None
@@ -76,6 +83,23 @@ def run_otherwise(key: str, value: Any) -> bool:
         return "/" in value and _SHELL.fullmatch(value) is None
     is_user = words[-1:] in (("user",), ("uid",)) and str(value) in ("root", "0")
     return is_user or ("sandbox" in words and isinstance(value, str) and _ESCAPES.search(value) is not None)
+
+
+_REALLY: Final = frozenset("real actual resolved effective canonical underlying target extra additional true final".split())
+_PLACE_WORDS: Final = frozenset("path paths file files symlink link".split())
+
+
+def is_real_place(key: str) -> bool:
+    """Whether a name says that what stands under it is where something really is: ``resolved_path``, ``symlink``."""
+    words = words_of(key)
+    return words[-1:] == ("symlink",) or (not _REALLY.isdisjoint(words[:-1]) and words[-1] in _PLACE_WORDS)
+
+
+def is_real_name(key: str) -> bool:
+    """Whether a name says that what stands under it is what a tool really is: ``realTool``, ``alias_of``."""
+    words = words_of(key)
+    return words[:2] == ("alias", "of") or (
+        not (_REALLY | {"original"}).isdisjoint(words[:-1]) and words[-1] in ("tool", "name", "command", "function"))
 
 
 _OFF: Final = frozenset(("", "false", "no", "none", "off", "0"))

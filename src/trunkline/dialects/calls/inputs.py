@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from trunkline.dialects import late_re as re
+from trunkline.dialects.calls.deeds import is_real_place
 from trunkline.dialects.calls.patches import is_patch_line
 from trunkline.dialects.calls.searches import Reading, folders_in, is_glob, reading_of, spelled_out, words_of
 from trunkline.dialects.calls.variables import SHELLS, script_of
@@ -120,7 +121,7 @@ def command_told(key: str, value: Any, kind: str | None) -> str | None:
 
 def places_told(key: str, value: Any) -> list[str]:
     """The paths under a member that is no part of an input; none where its name does not say that there are some."""
-    if not value or bare_key(key) not in _TOLD_PLACES:
+    if not value or (bare_key(key) not in _TOLD_PLACES and not is_real_place(key)):
         return []
     return [path for path in (value if _is_flat(value) else (value,)) if isinstance(path, str) and path and not _WEB.match(path)]
 

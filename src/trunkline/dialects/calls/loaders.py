@@ -1,13 +1,14 @@
-"""Variables that name code which other programs load: by their names, and by the paths in their values.
+"""Variables that name code which other programs load, or files which they write: by their names, and the paths in their values.
 
 Rule 1: a variable for a program, a library, a plugin or a home of settings is one of these by what its name ends with, whichever
 program reads it. What its value names decides: a path of the project, or of the system, loads what is loaded anyway.
-Rule 2: a folder for what comes and goes (a cache, a log, a build) holds no code that is looked for there.
+Rule 2: a folder for what comes and goes (a cache, a log, a build) holds no code that is looked for there; it is written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from trunkline.dialects import late_re as re
@@ -15,7 +16,7 @@ from trunkline.dialects.calls.variables import loading_level
 
 _BY_NAME: Final = re.compile(
     r"HOME|USERPROFILE|CLASSPATH|RUBYLIB|GOROOT|GOPATH|GOENV|GOTOOLDIR|MYPYPATH|NODE_PATH|ZDOTDIR|TERMINFO|GTK_MODULES|MANPATH|CDPATH|COMPOSE_FILE"
-    r"|UV_PYTHON|KUBECONFIG"
+    r"|UV_PYTHON|KUBECONFIG|PYTHONPATH|PYTHONHOME|GOWORK|FLASK_APP|PSQLRC|SCREENRC|AR|AS|NM|RANLIB|STRIP|OBJCOPY|YACC|LEX|BISON|FLEX|PKG_CONFIG"
     r"|GIT_(?:DIR|WORK_TREE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE)|COVERAGE_PROCESS_(?:START|CONFIG)"
     r"|ERL_\w{1,40}|ELIXIR_ERL_OPTIONS|DOTNET_\w{1,40}|COR(?:ECLR)?_\w{0,20}PROFILER\w{0,20}|R_\w{1,40}|XDG_(?:CONFIG|DATA)_(?:HOME|DIRS)"
     r"|(?:NPM_CONFIG|YARN|PNPM|BUN|DENO|CARGO|RUSTUP|BUNDLE|GEM|COMPOSER|MAVEN|GRADLE|SBT|JULIA|LUA|PHP|OPENSSL|CMAKE|PKG_CONFIG|TS_NODE"
@@ -25,10 +26,20 @@ _BY_NAME: Final = re.compile(
 """Variables of programs that load code, and of those only the families that say what."""
 _BY_END: Final = re.compile(
     r"\w{0,80}_(?:OPTS|OPTIONS|FLAGS|PRELOAD|PLUGINS?|PLUGIN_PATH|PLUGINS_PATH|LIBRARY_PATH|MODULES?_PATH|LOAD_PATH|HOOKS?|WRAPPER|LINKER"
-    r"|COMPILER|RUNNER|INTERPRETER|SHELL|RC|RCFILE|CONFIG_PATH|CONFIG_FILE|CONFIG_HOME|INIT|PROFILE_USER|LOADER|AGENT)")
+    r"|COMPILER|RUNNER|INTERPRETER|SHELL|RC|RCFILE|CONFIG_PATH|CONFIG_FILE|CONFIG_HOME|INIT|PROFILE_USER|LOADER|AGENT|BINARY|EXECUTABLE|EXECUTABLE_PATH)")
 _COMES_AND_GOES: Final = re.compile(
     r"CACHE|TE?MP|LOG|TARGET_DIR|OUTPUT|OUT_DIR|DATA_FILE|DOWNLOAD|HISTORY|STORE_DIR|BUILD_DIR|CREDENTIALS|TOKEN|KEY|CERT|CA_BUNDLE|SOCK"
     r"|TRACE|REPORT|PID|STATE_DIR")
+_WRITTEN: Final = re.compile(
+    r"GIT_TRACE\w{0,30}|GIT_INDEX_FILE|GIT_REDIRECT_STD\w{1,9}|SSLKEYLOGFILE|GOCOVERDIR|GOBIN|GOCACHE|GOTMPDIR|LLVM_PROFILE_FILE|GCOV_PREFIX"
+    r"|LD_DEBUG_OUTPUT|MALLOC_TRACE|PYTHONPYCACHEPREFIX|HISTFILE|LESSHISTFILE|COVERAGE_FILE|DESTDIR|CARGO_TARGET_DIR|CARGO_INSTALL_ROOT"
+    r"|PIP_TARGET|PIP_PREFIX|NPM_CONFIG_PREFIX|CONDA_PREFIX|VIRTUAL_ENV_DIR|UV_PROJECT_ENVIRONMENT|TMPDIR|TMUX_TMPDIR"
+    r"|\w{1,80}_(?:LOG|LOGS|LOGFILE|LOG_FILE|LOG_PATH|LOG_DIR|LOG_OUTPUT|TRACE_FILE|TRACE_DIR|OUTPUT|OUTPUT_FILE|OUTPUT_PATH|OUTPUT_DIR|OUTFILE"
+    r"|OUT_DIR|OUTDIR|TARGET_DIR|BUILD_DIR|DIST_DIR|REPORT|REPORT_FILE|REPORT_DIR|DUMP_DIR|DUMP_FILE|PIDFILE|PID_FILE|CACHE_DIR|CACHE"
+    r"|STATE_DIR|INSTALL_DIR|INSTALL_PREFIX|HISTORY|HISTFILE|HISTORY_FILE|COVERAGE_DIR|PROFILE_OUTPUT)")
+"""Variables that say where a program writes."""
+_CACHES: Final = re.compile(r"/(?:\.cache|\.npm|\.yarn|\.pnpm-store|Library/Caches|\.local/state|\.local/share)(?:/|$)")
+"""Where programs of a user keep what comes and goes."""
 _PATHS: Final = re.compile(r"(?:^|[\s'\":;,=@]|-[A-Za-z]{1,3}(?=[/~]))((?:/|~|\.\./)[^\s'\":;,]{0,4096})")
 _PROGRAMS: Final = re.compile(
     r"NPM_CONFIG_(?:SCRIPT_SHELL|SHELL|NODE_OPTIONS|GIT|EDITOR|VIEWER|USERCONFIG|GLOBALCONFIG|INIT_MODULE|REGISTRY|BROWSER)"
@@ -97,3 +108,17 @@ def loaded_paths(assignment: str) -> Iterator[str]:
     for count, found in enumerate(_PATHS.finditer(value)):
         if count < PATHS and not (upper == "KUBECONFIG" and "/.kube/" in found[1]):  # its own folder for these
             yield found[1]
+
+
+def names_file(assignment: str) -> bool:
+    """Whether a variable that says where a program writes says a file, and no folder."""
+    return not assignment.partition("=")[0].upper().endswith(("DIR", "CACHE", "PREFIX", "BIN"))
+
+
+def written_paths(assignment: str) -> Iterator[str]:
+    """The paths in the value of a variable that says where a program writes; its user's own caches are none."""
+    name, equals, value = assignment.partition("=")
+    if equals and len(name) <= NAME_CHARS and ("/" in value or value[:1] in ("~", "$")) and "://" not in value and (
+            _WRITTEN.fullmatch(name.upper())):
+        found = [path[1] for path in islice(_PATHS.finditer(value), PATHS)]
+        yield from [path for path in found or [value[:PATH_CHARS]] if _CACHES.search(path) is None]

@@ -77,11 +77,11 @@ def _further(line: str) -> list[str]:
 _BETWEEN: Final = re.compile(r"\s(?:&&|\|\|?)\s|;\s")
 
 
-_LABEL: Final = re.compile(r"^\w[\w ]{0,30}(?::| ·)\s+(?=\S)")
+_LABEL: Final = re.compile(r"^\w[\w ]{0,30}(?::| ·)\s+(?=\S)|^(?i:run|running|execute|executing)\s+(?=`[^`]+`$)")
 
 
 def without_label(title: str) -> str:
-    """A title without what stands before the command: ``Run: ls``, ``shell · ls``."""
+    """A title without what stands before the command: ``Run: ls``, ``shell · ls``, and a word before it in quotes."""
     return _LABEL.sub("", title, count=1)
 
 

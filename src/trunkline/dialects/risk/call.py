@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct, structs
 
-from trunkline.dialects.calls.loaders import command_of, loaded_paths, names_program, searched_folders
+from trunkline.dialects.calls.loaders import command_of, loaded_paths, names_file, names_program, searched_folders, written_paths
 from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.levels import Finding, rank
@@ -233,15 +233,20 @@ class ProgramCall(Struct, eq=False, gc=False):
         level = loading_level(assignment)
         if (command := command_of(assignment)) is not None:
             self.script(command)
-        if level is not None:
-            self.note(level, "changes what other programs load or run", assignment)
-            if level == "medium" and any([self.places.kind(one) == "inside" for one in searched_folders(assignment)]):
-                self.note("high", "has programs looked for in a folder of the project", assignment)
-        elif names_program(assignment):
+        if level == "high" or (level is None and names_program(assignment)):
             self.note("high", "changes what other programs load or run", assignment)
         elif any([self.places.is_foreign(path) or (assignment[:4] == "GIT_" and self.places.holds_secrets(path))
                   for path in loaded_paths(assignment)]):
             self.note("high", "makes other programs load code from outside the session's folders", assignment)
+        elif level is not None:
+            self.note(level, "changes what other programs load or run", assignment)
+            if any([self.places.kind(one) == "inside" for one in searched_folders(assignment)]):
+                self.note("high", "has programs looked for in a folder of the project", assignment)
+        for path in written_paths(assignment):
+            counts = names_file(assignment) and path[:1] in "/~$"
+            kinds = {self.places.kind(one) for one in self.possible(path)} - {"unknown"}
+            if kinds - {"inside"} or (kinds and counts):
+                self.write(path)
 
     def run(self, path: str) -> None:
         """It runs this file, or what this folder's files say."""

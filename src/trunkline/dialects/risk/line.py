@@ -253,7 +253,7 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
             note_lost(call)
             note_console(call)
             note_released(call)
-        if program.takes_lines and (len(words) > 1 or command.stdin_from >= 0 or command.redirects):
+        if program.takes_lines and (len(words) > 1 or program.is_unknown or command.stdin_from >= 0 or command.redirects):
             _note_words(call, program)
         if names_path:
             note_loaded(call, program.may_build)

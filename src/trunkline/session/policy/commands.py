@@ -72,7 +72,8 @@ _OPENS_LITERAL = re.compile(
     r"|<\s*+\"[^\"]*+\"(?!\s*[\"\w(])")
 _COMPUTES = re.compile(
     r"\bopen\b|[rR]ead_?(?:[Ff]ile|[Tt]ext|[Bb]ytes|[Ll]ines)|File\.|fopen|file_get_contents|glob|listdir|scandir|readdir|walk\("
-    r"|iterdir|getline\s*<|getline\s+\w+\s*<|\bARGV\b|io\.|IO\.|createReadStream|read_csv|loadtxt")
+    r"|iterdir|getline\s*<|getline\s+\w+\s*<|\bARGV\b|io\.|IO\.|createReadStream|read_csv|loadtxt"
+    r"|\bload_file\b|\bfile\s{0,9}\(\s{0,9}(?:concat|char)\b")
 """Words of code that read files, beside those whose name is in the code as it is."""
 _WILD_PART = re.compile(r"[*?]|\[[^\[\]]+\]")
 _TAKES_EXPRESSIONS = frozenset(
@@ -227,6 +228,11 @@ def _read_in_code(command: SimpleCommand) -> Iterator[str]:
     from trunkline.dialects.risk.inline.sed import read_sed
     from trunkline.dialects.risk.runners.code import code_in  # as heavy as the parser
 
+    if command.name == "yq":
+        from trunkline.dialects.risk.rules.reading import loads_computed
+
+        if any(map(loads_computed, command.sketch)):
+            yield ANYTHING
     for text, language in code_in(command):
         if language == "sed":
             yield from read_sed(text).reads

@@ -51,7 +51,8 @@ _GO_THROUGH: Final[dict[str, tuple[str, ...]]] = {
 }
 """They read, copy or change all that is below a folder which they name; some only with one of these words."""
 _BY_DEFAULT: Final = frozenset(
-    "foreman honcho dotenv dotenvx dotenv-cli env-cmd godotenv forego overmind hivemind nf".split())
+    "foreman honcho dotenv dotenvx dotenv-cli env-cmd godotenv forego overmind hivemind nf pipenv".split())
+_COMPOSERS: Final = frozenset(("docker-compose", "podman-compose"))
 """Programs that take a project's variables from their file without being given it, and hand them on."""
 
 
@@ -59,7 +60,7 @@ def read_by_default(commands: Sequence[SimpleCommand]) -> Iterator[str]:
     """Files that no word names, and that a program is there to read."""
     for command in commands:
         words = command.sketch
-        composes = command.name == "docker-compose" or words[1:2] == ("compose",)
+        composes = command.name in _COMPOSERS or words[1:2] == ("compose",)
         if command.name in _BY_DEFAULT or words[1:3] == ("-m", "dotenv") or (
                 command.name == "heroku" and " ".join(words[1:2]).startswith("local")) or (
                 command.name == "deno" and "--env-file" in words) or (

@@ -157,6 +157,8 @@ def _renamed(words: Words) -> Iterator[Words]:
         yield from ((name, *words[1:]) for name in (found[1], f"{found[1]}3") if name != words[0])
         if words[1:2] == ("-m",) and len(words) > 2:
             yield words[2:]
+    if words[0] == "terragrunt" and words[1:2] in (("run-all",), ("run",), ("stack",)):
+        yield ("terraform", *(word for word in words[2:] if word not in ("run", "--") and word[:2] != "--"))
     if words[:2] == ("cmake", "-e") and words[2:3] in (("remove_directory",), ("remove",)):
         yield ("rm", "-rf" if words[2] == "remove_directory" else "-f", *words[3:])
     if words[:2] == ("docker", "compose"):
@@ -245,18 +247,32 @@ def perhaps(command: SimpleCommand) -> Iterator[str]:
 def _sent_by(command: SimpleCommand) -> Iterator[str]:
     """The push, or the publishing, that another program's words stand for."""
     words = tuple(word.lower() for word in command.sketch)
+    yield from _sent(words)
     if command.name in _RUN_SCRIPTS:  # ``yarn lerna publish``
-        words = words[2:] if words[1:2] in (("run",), ("exec",), ("dlx",)) else words[1:]
+        yield from _sent(words[2:] if words[1:2] in (("run",), ("exec",), ("dlx",)) else words[1:])
+
+
+def _sent(words: Words) -> Iterator[str]:
     name = posixpath.basename(words[0]).partition("@")[0] if words else ""
     verbs = [word for word in words[1:] if word[:1] != "-"][:_AMONG]
-    for table, sent in ((_PUSHES, _PUSH), (_PUBLISHES, _PUBLISH)):
-        said = table.get(name)
-        if said is not None and (not said or any(word in said for word in verbs)) and _NO_PUSH.isdisjoint(words):
+    if not _NO_PUSH.isdisjoint(words):
+        return
+    for table, sent in ((_PUSHES, _PUSH), (_PUBLISHES, _PUBLISH), (_UPLOADS, _UPLOAD)):
+        said = _NOTHING_SAID if table is _PUBLISHES and _PUBLISHER.fullmatch(name) else table.get(name)
+        if said is not None and (not said or any(word in said for word in verbs)):
             yield from sent
+    if name in _CONTAINERS and any(word.startswith(_PUSHING) for word in words[2:]):
+        yield from _UPLOAD
 
 
 _PUSH: Final = ("git push", "git push origin main", "git push origin master")
 _PUBLISH: Final = ("npm publish",)
+_UPLOAD: Final = ("docker push",)
+_PUBLISHER: Final = re.compile(r"(?:[\w@/-]{0,60}-)?(?:npm-)?publish(?:-[\w-]{1,40})?|[\w-]{1,40}-semantic-release")
+"""The name of a program that does nothing but publish."""
+_NOTHING_SAID: Final = frozenset[str]()
+_PUSHING: Final = ("--push", "--output=type=registry", "type=registry", "type=image,push=true")
+"""How a build is told to push what it makes."""
 _NO_PUSH: Final = frozenset("--no-push --dry-run --no-git --skip-push --help -h --version".split())
 
 
@@ -272,14 +288,25 @@ _PUSHES: Final = _table({
     "repo": "upload", "dvc": "exp", "etckeeper": "push", "nx": "release", "rush": "publish version", "beachball": "publish",
     "cargo": "release smart-release", "cargo-release cargo-smart-release": "", "goreleaser": "release publish",
     "mvn mvnw mvnd": "release:prepare release:perform release:branch scm:checkin", "gradle gradlew": "release",
-    "mkdocs": "gh-deploy", "mike": "deploy", "gh-pages": "",
+    "mkdocs": "gh-deploy", "mike": "deploy", "gh-pages": "", "git-spice gs": "submit", "moz-phab": "submit",
+    "bumpp release-please": "",
 })
 """Programs by which commits leave as by ``git push``."""
 _PUBLISHES: Final = _table({
-    "lerna": "publish", "changeset @changesets/cli": "publish", "release-it semantic-release np shipjs auto": "",
-    "nx": "release", "rush beachball": "publish", "yarn pnpm bun": "publish",
+    "lerna lerna-lite pkg-pr-new": "publish", "changeset @changesets/cli": "publish",
+    "release-it semantic-release np shipjs auto": "",
+    "nx": "release", "rush beachball": "publish", "yarn pnpm bun": "publish", "deno jsr": "publish",
 })
 """Programs by which packages leave as by ``npm publish``."""
+_UPLOADS: Final = _table({
+    "docker podman nerdctl finch buildah img makisu ctr crictl docker-compose podman-compose": "push",
+    "skopeo": "copy sync",
+    "crane": "push copy cp append mutate",
+    "oras": "push copy cp", "regctl": "push copy", "ko": "build publish apply resolve create", "helm": "push", "jib": "build",
+    "mvn mvnw mvnd": "jib:build", "gradle gradlew": "jib", "apko": "publish", "werf": "build publish converge bundle",
+    "kaniko executor": "",
+})
+"""Programs by which images leave as by ``docker push``."""
 
 
 def _grouped(name: str, verb: str, rest: Words) -> Iterator[Words]:

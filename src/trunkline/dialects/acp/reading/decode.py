@@ -276,8 +276,10 @@ def stray_members(raw: bytes, most_bytes: int | None = None) -> aliases.Members:
         return {UNREAD: aliases.as_raw(True)}
     if beside := _beside_paths(located):
         strays[ADDRESSES] = aliases.as_raw(beside)
-    kind = aliases.text_of(members.get("kind"))
-    return strays if kind is None or kind in _KNOWN_KINDS else {**strays, KIND_SAID: members["kind"]}
+    said = members.get("kind")
+    if said is None or bytes(said) == b"null" or aliases.text_of(said) in _KNOWN_KINDS:
+        return strays
+    return {**strays, KIND_SAID: said}
 
 
 def _length(value: Raw) -> int:

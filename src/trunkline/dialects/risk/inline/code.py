@@ -57,7 +57,7 @@ _DELETES: Final = _signs(
 )  # fmt: skip
 _DELETES_IN: Final[dict[str, Signs]] = {
     "julia": _signs("rm mv", "Base.Filesystem"),
-    "elixir": _signs("", "File.rm", "File.write", "File.rename", "file.delete", ":file."),
+    "elixir": _signs("", ":os.cmd", "File.rm", "File.write", "File.rename", "file.delete", ":file."),
     "groovy": _signs("deleteDir deleteRecursively deleteOnExit", ".delete(", "execute("),
     "scala": _signs("deleteRecursively deleteIfExists", ".delete(", "sys.process"),
     "ghc": (_haskell := _signs("removeFile removeDirectory removeDirectoryRecursive removePathForcibly renameFile callCommand")),
@@ -66,8 +66,22 @@ _DELETES_IN: Final[dict[str, Signs]] = {
     "jshell": _signs("deleteIfExists", ".delete("),
     "guile": _signs("", "delete-file", "system*"),
     "racket": _signs("", "delete-file", "delete-directory", "process*"),
-    "tclsh": _signs("", "file delete", "file rename"),
+    "tclsh": (_tcl := _signs("", "file delete", "file rename")),
+    "expect": _tcl,
     "osascript": _signs("delete"),
+    "python": _signs("", ".delete(", "import remove", "import unlink", "import rename", "['remove']", "['unlink']", "['system']",
+                     ".delete_bucket(", ".delete_object", ".drop_database(", ".drop_all(", ".flushall(", ".flushdb(",
+                     ".remove_tree(",
+                     ".prune(", "create_subprocess", "exec_command(", ".kill(", ".terminate(", ".push("),
+    "node": (_scripts := _signs("renameSync", "Bun.$", "process.binding", "'DELETE'", '"DELETE"')),
+    "bun": _scripts,
+    "deno": _scripts,
+    "ruby": _signs("", "File.rename", "Process.kill", ".send(:sys", "IO.popen", "FileUtils.mv"),
+    "perl": _signs("rename kill rmtree remove_tree syscall"),
+    "php": _signs("rename mail"),
+    "erl": (_erlang := _signs("", "file:delete", "file:del_dir", "file:rename", "file:write_file", "os:cmd")),
+    "octave": _signs("delete unlink rmdir rename"),
+    "ocaml": _signs("", "Sys.remove", "Sys.rename", "Sys.command", "Unix.unlink"),
 }
 """What deletes or runs in one language only; elsewhere these are words like others."""
 MAGIC: Final = re.compile(
@@ -94,11 +108,19 @@ _DECODES: Final = _signs(
 )
 _WRITES: Final = re.compile(
     r"open\s{0,20}\([^)]{0,300}['\"][rb]?[wax]\+?b?['\"]|write_text|write_bytes|writeFile|appendFile|File\.(write|open)|file_put_contents|\bfopen|>\s*\$?\w"
-    r"|createWriteStream|shutil\.(copy|move)|os\.(mkdir|makedirs|symlink|link)|fs\w{0,30}\.(copy|rename|mkdir|symlink)|print\s*>|\bto_csv|json\.dump\b"
+    r"|createWriteStream|shutil\.(copy|move|make_archive)|extractall|basicConfig|O_WRONLY|O_CREAT|O_RDWR|IO\.write|Bun\.write|Deno\.write|writeLines|write-region"
+    r"|\bwrite\s{0,9}\(\s{0,9}['\"][/~.]|\bopen\b[^;\n]{0,60}?['\"]\s{0,9}\+?[<>]|os\.(mkdir|makedirs|symlink|link)|fs\w{0,30}\.(copy|rename|mkdir|symlink)|print\s*>|\bto_csv|json\.dump\b"
 )
 _ENVIRONMENT: Final = re.compile(
     r"os\.environ(?![.\[]\w*['\"]?(get|HOME|PATH|USER))|process\.env(?!\.\w)|\bENV\.(to_h|each|inspect)|%ENV\b|\$_ENV\b|getenv\s{0,20}\(\s{0,20}\)"
 )
+_PIPES: Final = re.compile(r"\bopen\b[^;\n]{0,60}?['\"]\s{0,9}\|\s{0,9}\w")
+"""A file that is opened and is a program: ``open("|rm x")``."""
+_LOADS_FILE: Final = re.compile(
+    r"\b(?:require(?:_relative)?|import|load|include(?:_once)?|require_once|source|do|loadfile|dofile|run_path|Worker"
+    r"|path\.(?:insert|append))\b[ \t(]{1,4}(?:\d{1,3},[ \t]{0,4})?['\"]((?:/|~|\.\./)[^'\"\n]{1,400})['\"]")
+"""A file whose code is run, by its path."""
+_LOADS_ADDRESS: Final = re.compile(r"\b(?:source|include|import|require|load)\b[ \t(]{1,4}['\"]https?://")
 _NAME: Final = re.compile(r"\w+")
 _LITERAL: Final = re.compile(r"\"((?:[^\"\\]++|\\.){0,400})\"|'((?:[^'\\]++|\\.){0,400})'|`([^`]{0,2000})`")
 _LIST: Final = re.compile(r"[\[(]\s*+((?>(?:['\"][^'\"]*+['\"][\s,]*+){2,}))[\])]")
@@ -115,6 +137,7 @@ _LOADS_DATA: Final = re.compile(
     r"\b(?:json|JSON|tomllib|toml)\.load\(|\byaml\.safe_load\("
     r"|\bimport\s{1,9}importlib\.metadata\s{1,9}as\b|\bfrom\s{1,9}importlib\.metadata\s{1,9}import\b")
 """What reads data, and no code; so does what names the versions of packages."""
+_PIPING: Final = frozenset(("perl", "ruby"))
 _BACKTICK_RUNS: Final = frozenset(("perl", "ruby", "php", "julia"))
 _SHELL_LIKE: Final = frozenset(("pwsh", "expect", "tclsh"))
 _MAX_LITERALS: Final = 12
@@ -150,15 +173,18 @@ def judge_code(call: ProgramCall, code: str | None, language: str) -> None:
     call.codes = [*call.codes, code]
     text = _read_part(call, code, f"{language} code")
     names = set(_NAME.findall(text))
-    runs = _RUNS.found(names, text) or ("`" in text and language in _BACKTICK_RUNS)
+    runs = _RUNS.found(names, text) or ("`" in text and language in _BACKTICK_RUNS) or (
+        language in _PIPING and _PIPES.search(text) is not None)
     data = _LOADS_DATA.sub(" ", text)
     network, evaluates = _NETWORK.found(names, text), _EVALUATES.found(set(_NAME.findall(data)), data)
-    if network and (runs or evaluates):
+    if (network and (runs or evaluates)) or _LOADS_ADDRESS.search(text) is not None:
         call.note("critical", f"{language} code that talks to the network and runs what it gets", text)
     elif runs or _DELETES.found(names, text) or (language in _DELETES_IN and _DELETES_IN[language].found(names, text)):
         call.note("high", f"{language} code that runs programs or deletes files", text)
     elif evaluates:
         call.note("high", f"{language} code that builds code", text)
+    if any([call.places.is_foreign(found[1]) for found in _LOADS_FILE.finditer(text)]):
+        call.at_least("high", "loads code from outside the session's folders", text)
     decodes = _DECODES.found(names, text)
     _traits(call, text, network, evaluates, decodes)
     writes = _WRITES.search(text) is not None
@@ -202,8 +228,8 @@ def _literals(call: ProgramCall, text: str, runs: bool, writes: bool) -> None:
         if len(literal) < 200 and literal and " " not in literal:
             if call.places.secret(literal) and ("/" in literal or literal.startswith((".", "id_"))):
                 call.read(literal)
-            elif writes and literal.startswith(("/", "~", "..")):
-                call.write(literal)
+            elif writes and (path := literal.lstrip("+<> ")).startswith(("/", "~", "..")):
+                call.write(path)
     if runs:
         for group in _LIST.findall(text)[:4]:
             call.script(" ".join(a or b for a, b, _ in _LITERAL.findall(group)))

@@ -46,11 +46,18 @@ def _tar(call: ProgramCall) -> None:
         _into(call, next((arg.partition("=")[2] for arg in call.args if arg.startswith("--one-top-level=")), None))
     for option in ("--listed-incremental", "--index-file", "--volno-file"):
         _into(call, call.value(option))
-    if "c" in mode or call.has("", "--create"):
+    if "g" in call.letters:
+        _into(call, call.value("-g") or call.bundled_value("g"))
+    adds = not _ADDS.isdisjoint(mode) and not {"x", "t"} & set(mode)
+    if adds or "c" in mode or call.has("", "--create", "--append", "--update", "--concatenate", "--catenate"):
         target = call.value("--file") or (glued[2] if glued is not None else _archive(call))
         if target and target != "-":
             call.write(target)
         _packs(call, tuple(path for path in call.operands if path not in (first, target)))
+
+
+_ADDS: Final = frozenset("ruA")
+"""Letters by which an archive that is there gets more."""
 
 
 def _behind_letters(call: ProgramCall, first: str) -> str | None:

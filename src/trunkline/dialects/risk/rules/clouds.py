@@ -26,6 +26,8 @@ TERRAFORM_ROWS: Final = (
     row("init", "high", "takes its code from an address", "terraform init -from-module=https://x",
         word=r"^--?from-module=.*(://|::|@|^git)"),
     row("init get console login new config stack", "medium", "prepares changes of running systems", "terraform init"),
+    row("workspace", "medium", "prepares changes of running systems", "terraform workspace select x", then="select new"),
+    row("test", "medium", "makes systems and takes them down again", "terraform test"),
 )
 _TERRAFORM_VERBS: Final = frozenset(verb for one in TERRAFORM_ROWS for verb in one.verbs) | frozenset(
     "plan plan-all preview show validate fmt graph diff synth ls list providers version output logs about whoami".split())

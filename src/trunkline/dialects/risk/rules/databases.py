@@ -16,15 +16,21 @@ from trunkline.dialects.risk.runners.changing import statement_files
 from trunkline.dialects.risk.stdin import given
 
 _SQL_LOSES: Final = re.compile(
-    r"\b(drop|truncate|delete|alter|update|grant|revoke|shutdown|flushall|flushdb|del|unlink|drop(database|indexe?s?|user|role)|remove|delete(many|one)"
-    r"|findoneanddelete|renamecollection|bulkwrite|superuser|createrole)\b", re.I
+    r"\b(drop|truncate|delete|alter|update|grant|revoke|shutdown|flushall|flushdb|del|unlink|drop(database|indexe?s?|user|role)|remove"
+    r"|(delete|update)(many|one)|replaceone|findoneanddelete|renamecollection|bulkwrite|superuser|createrole|purge\s+(?:binary|master)\s+logs|reset\s+(?:master|slave|replica|query)"
+    r"|set\s+(?:global|persist)|kill\s+(?:query\s+|connection\s+)?\d{1,20})\b", re.I
 )
+_SPOKEN_LOSES: Final = re.compile(
+    r"\s*(?:rename(?:nx)?|migrate|restore|p?expire(?:at)?|[lx]trim|debug|acl\s+(?:setuser|deluser|load|save)|client\s+(?:kill|pause|no-evict)"
+    r"|(?:script|function)\s+(?:flush|delete|restore)|failover|swapdb|xgroup\s+destroy"
+    r"|cluster\s+(?:reset|forget|failover|flushslots))\b", re.I)
+"""Words of redis at the front of a statement that change or end what others have."""
 _SQL_READS: Final = re.compile(
     r"^\s*(select|show|describe|explain|\\d\w{0,8}|\\l|\.tables|\.schema|pragma|get|keys|info|ping)\b", re.I)
 _SQL_RUNS: Final = re.compile(
     r"\\!|\bcopy\b.*\bprogram\b|\bsystem\s|xp_cmdshell|load_file|into\s+(out|dump)file|\bwritefile\s*\("
     r"|load_extension|\bedit\s*\(|eval\b|\blo_(ex|im)port\b|\bpg_(terminate_backend|file_|read_|write_|ls_dir)|\bdblink_exec\b|\bwritable_schema"
-    r"|\\gexec\b|\bexecute\s+immediate\b|\bprepare\s+\w+\s+from\b|\bconfig\s+set\b|\bmodule\s+load|\b(replica|slave)of\b",
+    r"|\\gexec\b|\bexecute\s+immediate\b|\bprepare\s+\w+\s+from\b|\bconfig\s+set\b|\bmodule\s+load|\binstall\s+plugin\b|\b(replica|slave)of\b",
     re.I,
 )
 _RUNS_IN_LINE: Final = re.compile(
@@ -127,14 +133,18 @@ def judge_statements(call: ProgramCall, statements: list[str]) -> None:
             call.write(path)
     if any(path[:1] == "|" for path in saved) or any(map(_runs, statements)):
         call.note("high", "makes the database run a program or write a file", statements[0])
-    elif any(_SQL_LOSES.search(text) or _RESTORES.search(text) for text in statements):
-        call.note("high", "changes or deletes data",
-                  next(text for text in statements if _SQL_LOSES.search(text) or _RESTORES.search(text)))
+    elif (lost := next((text for text in statements if _loses(call, text)), None)) is not None:
+        call.note("high", "changes or deletes data", lost)
     elif any(map(_calls_unknown, statements)) or not (
             statements and all(_SQL_READS.match(one) for text in statements for one in text.split(";") if one.strip())):
         call.note("medium", "works on a database", call.command.text)
         if call.name.startswith("sqlite") and call.operands and call.places.kind(call.operands[0]) not in ("inside", "temp"):
             call.write(call.operands[0])
+
+
+def _loses(call: ProgramCall, text: str) -> bool:
+    return _SQL_LOSES.search(text) is not None or _RESTORES.search(text) is not None or (
+        call.name in _LUA and _SPOKEN_LOSES.match(text) is not None)
 
 
 _RESTORES: Final = re.compile(r"^\s{0,9}\.rest\w{0,4}\b", re.MULTILINE)

@@ -179,6 +179,8 @@ def _sed(call: ProgramCall) -> None:
     if loaded is not None:
         call.at_least("medium", "runs a script", loaded)
         call.run(loaded)
+        if call.places.is_foreign(loaded) and call.places.kind(loaded) != "temp":
+            call.note("high", "runs a script from outside the session's folders", loaded)
         rest = tuple(path for path in rest if path != loaded)
         if loaded in ("-", "/dev/stdin"):
             _note_script_on_input(call)

@@ -13,6 +13,7 @@ from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.places import standing
 from trunkline.dialects.risk.row_matching import by_verb, note_row, row
 from trunkline.dialects.risk.rules.git_words import (
+    BUNDLED,
     CHANGING_VERBS,
     FOLDER_OPTIONS,
     KNOWN_VERBS,
@@ -265,7 +266,7 @@ def _programs(call: ProgramCall, git: _Git) -> None:
             call.note("high", "makes git run a program", value)
         elif git.verb == "clone" and in_full(name, ("-c", "--config")):
             _setting(call, *value.partition("=")[::2])
-        elif (name.startswith("-O") and git.verb == "grep") or (name == "-u" and git.verb == "clone"):
+        elif git.verb in BUNDLED and BUNDLED[git.verb].fullmatch(arg) is not None:
             call.note("high", "makes git run a program", arg)
         elif arg.startswith("ext::") or (arg[:2] == "--" and value.startswith("ext::")):
             call.script((value if arg[:1] == "-" else arg).removeprefix("ext::"))

@@ -61,3 +61,11 @@ def written_by(verb: str, words: Sequence[str], at: int) -> str:
     if in_full(name, _OUTPUTS):
         return value if equal else apart
     return (words[at][2:] or apart) if verb in _SHORT_OUTPUTS and name[:2] == "-o" else ""
+
+
+BUNDLED: Final[dict[str, re.Pattern[str]]] = {
+    "grep": re.compile(r"-[ivwhHEFGPnlLzcpWqoar]{0,16}(O)(.*)", re.DOTALL),
+    "clone": re.compile(r"-[lnqsv46]{0,12}(u)(.*)", re.DOTALL),
+    "rebase": re.compile(r"-[fikmnqrv]{0,12}(x)(.*)", re.DOTALL),
+}
+"""Short options that name a program, wherever they stand in a bundle; the value of the first is joined to it."""

@@ -259,6 +259,8 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
             "security",
             "keyring",
             "lpass",
+            "rbw",
+            "keepassxc-cli",
             "gopass",
             "sops",
             "age",

@@ -28,12 +28,13 @@ _IDENTITY: Final = frozenset("-E --cert --key --proxy-cert --proxy-key --certifi
 """Options whose value is a key that logs in over there."""
 _STORED: Final = frozenset("-n --netrc --netrc-optional --netrc-file".split())
 _BODY_OPTIONS: Final = frozenset(option for option in (*_SENDING, "--get", "--remote-name", "--method") if option[:2] == "--")
-_NOTED: Final = frozenset("-K --config --variable -X --request --method --use-askpass --engine -e --execute".split())
+_NOTED: Final = frozenset("-K --config --variable -X --request --method --use-askpass --engine -e --execute -Q --quote "
+                            "--prequote --postquote".split())
 _SENDERS_BY_OPERAND: Final = frozenset({"http", "https", "xh", "xhs"})
 _SAVERS_BY_OPERAND: Final = frozenset({"aria2c", "axel", "lftp"})
 _TAKES: Final = frozenset(
     """
-    -H --header -u --user -b --cookie -c --cookie-jar -d --data --data-binary --data-raw --data-urlencode
+    -Q --quote -H --header -u --user -b --cookie -c --cookie-jar -d --data --data-binary --data-raw --data-urlencode
     --json -F --form -o --output
     -X --request -A --user-agent -e --referer -m --max-time --connect-timeout -T --upload-file
     -x --proxy --preproxy --proxy1.0 --socks4 --socks4a --socks5 --socks5-hostname --connect-to --doh-url
@@ -69,6 +70,9 @@ _PRINTERS: Final = frozenset({"curl", "http", "https", "xh", "xhs", "curlie"})
 """They print what they fetch, unless an option says where to."""
 _WRITTEN_OUT: Final = re.compile(r"%output\{([^{}]{1,400})\}")
 _QUERY: Final = re.compile(r"[?#]")
+_ORDERS: Final = re.compile(
+    r"(?i)^(?:-Q|--quote=)?[-+*]{0,2}(?:dele|rmd|rnfr|site|rm|rmdir|rename|chmod|chown|chgrp|ln|symlink)\s")
+"""What ``curl -Q`` has a server do that takes something away or changes it."""
 _SSH_RUNS: Final = re.compile(r"(?i)(proxy|local|known.?hosts|match)\w{0,60}(command|exec)|permitlocalcommand|pkcs11provider")
 _METHODS: Final = frozenset("GET POST PUT PATCH DELETE HEAD OPTIONS".split())
 
@@ -160,6 +164,8 @@ def _http_options(call: ProgramCall, remote: bool) -> None:
         call.note(
             "medium" if method != "DELETE" else "high", "changes or deletes something on another machine", call.command.text
         )
+    if call.name == "curl" and any([_ORDERS.search(arg) for arg in call.args]):
+        call.note("high", "changes or deletes something on another machine", call.command.text)
     if call.value("--use-askpass", "--engine") is not None or (call.name.startswith("wget") and call.value("-e", "--execute")):
         call.note("high", "loads or runs a program", call.command.text)
 

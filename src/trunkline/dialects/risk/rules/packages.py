@@ -212,7 +212,8 @@ def _is_foreign(call: ProgramCall, name: str) -> bool:
 _AS_CONFIG: Final = frozenset(("c", "set", "get"))
 """Other words for ``config``, or for that and its verb."""
 _TOKEN: Final = re.compile(r"_auth|_password|token|:username|http-basic", re.IGNORECASE)
-_RISKY: Final = ("shell", "registry", "index", "hook", "node-options", "proxy", "userconfig", "prefix", "mirror", "://")
+_RISKY: Final = ("shell", "registry", "index", "hook", "node-options", "proxy", "userconfig", "prefix", "mirror", "yarnPath",
+                 "plugin", "://")
 _SET_WITHOUT_VERB: Final = frozenset(("poetry", "composer", "bundle", "pdm", "hatch"))
 """Managers whose ``config NAME VALUE`` sets something."""
 

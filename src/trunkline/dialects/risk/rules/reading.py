@@ -115,8 +115,14 @@ def note_searched(call: ProgramCall, path: str) -> None:
 
 
 _LOADED: Final = re.compile(r"\bload(?:_\w{1,12})?\s*\(\s*[\"']([^\"']{1,400})")
+_LOADS_COMPUTED: Final = re.compile(r"\bload(?:_\w{1,12})?\s{0,9}\((?!\s{0,9}(?:\"[^\"\\]{1,400}\"|'[^'\\]{1,400}')\s{0,9}\))")
 _CODE_CHARS: Final = 8192
 _QUOTED_PATH: Final = re.compile(r"[\"']((?:[/~]|\.\.)[^\"']{1,400})")
+
+
+def loads_computed(text: str) -> bool:
+    """Whether an expression of yq opens a file whose name it puts together."""
+    return "load" in text and _LOADS_COMPUTED.search(text[:_CODE_CHARS]) is not None
 
 
 def _filters(call: ProgramCall) -> None:
@@ -126,6 +132,8 @@ def _filters(call: ProgramCall) -> None:
         call.note("medium", "reads the environment, which may hold credentials", call.command.text)
     for path in [path for arg in call.operands[:1] for path in _LOADED.findall(arg[:_CODE_CHARS])]:
         call.read(path)
+    if call.name == "yq" and any(map(loads_computed, call.args)):
+        call.note("medium", "reads a file that only the run knows", call.command.text, unsure=True)
     named = call.value("-s", "--split-exp") if call.name == "yq" else None
     for path in _QUOTED_PATH.findall(named or ""):
         call.write(path)

@@ -283,6 +283,8 @@ def _magics(call: ProgramCall) -> None:
 
 _MODULE_PROGRAMS: Final = {"awscli": "aws", "azure": "az", "dulwich": "git", "mercurial": "hg"}
 """Modules that are a program of another name."""
+_CONSOLES: Final = frozenset(("code", "asyncio", "IPython", "bpython", "ptpython"))
+"""Modules that run what is on their input."""
 
 
 def _module(call: ProgramCall, at: int) -> None:
@@ -299,6 +301,8 @@ def _module(call: ProgramCall, at: int) -> None:
         codes = [code for code in call.command.words[at + 1:] if code is None or code[:1] != "-"]
         for code in ["\n".join(code for code in codes if code is not None), *([None] if None in codes else [])]:
             judge_code(call, code, "python")
+    elif name in _CONSOLES:
+        _reads_input(call, "python")
     elif name in ("zipfile", "tarfile"):
         _packs(call, call.command.sketch[at + 1:])
     elif name in ("http.server", "SimpleHTTPServer"):
@@ -353,13 +357,18 @@ def _file_or_input(call: ProgramCall, language: str) -> None:
         call.traits |= Trait.EXECUTES
         call.note("high", "runs a script that is only known when it runs", operands[0])
     else:
-        call.traits |= Trait.EXECUTES
-        _from_input(call)
-        found = given(call)
-        for text in found.texts if found is not None else ():
-            _judge_own(call, text, language)
-        call.judges_input = found is not None and found.is_known and language in _NO_SHELLS and call.name not in _IPYTHON
-        call.at_least("medium", f"starts {language}", call.command.text)
+        _reads_input(call, language)
+
+
+def _reads_input(call: ProgramCall, language: str) -> None:
+    """An interpreter that runs what it is given on its input."""
+    call.traits |= Trait.EXECUTES
+    _from_input(call)
+    found = given(call)
+    for text in found.texts if found is not None else ():
+        _judge_own(call, text, language)
+    call.judges_input = found is not None and found.is_known and language in _NO_SHELLS and call.name not in _IPYTHON
+    call.at_least("medium", f"starts {language}", call.command.text)
 
 
 _NO_SHELLS: Final = frozenset(("python", "node", "ruby"))

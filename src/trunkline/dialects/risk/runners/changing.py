@@ -64,6 +64,8 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
     command, row = row_of(command)
     if row is None:
         return found + [Changing(path) for path in statement_files(command)]
+    if command.name in ("cargo", "go"):
+        found += [Changing(option) for option in _of_compilers(command)]
     options = options_of(without_settings(command) if command.name == "cmake" else command, row)
     plain = {option for option, value in options if option not in row.folders} - {
         option for option, value in options if not is_plain(command, row, option, value)}
@@ -79,6 +81,21 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
     handed = [value for option, value in values_handed_on(command) if not option]
     found += [Changing(TARGET, path) for path in (*target_paths(command, row), *filter(_leads_out, handed))]
     return found + [Changing(name) for name in settings_of(command, row)]
+
+
+def _of_compilers(command: SimpleCommand) -> list[str]:
+    """A toolchain by its path (``cargo +./x build``), and words for a compiler or a linker by which that runs something."""
+    words = command.sketch
+    found = [words[1]] if words[1:2] and words[1][:1] == "+" and "/" in words[1] else []
+    handed = words[words.index("--") + 1:] if "--" in words and not _TO_COMPILERS.isdisjoint(words[1:4]) else ()
+    handed = words[3:] if words[:2] == ("go", "tool") else handed
+    return found + [word.partition("=")[0] for word in handed if _COMPILER_RUNS.search(word)]
+
+
+_TO_COMPILERS: Final = frozenset(("rustc", "rustdoc", "clippy"))
+_COMPILER_RUNS: Final = re.compile(
+    r"linker|link-arg|codegen-backend|^-Z|^-?-?(?:extld|toolexec|extldflags|plugin|wrapper)|sysroot")
+"""Words for a compiler or a linker that say what it runs or loads."""
 
 
 def _folder(value: str) -> str | None:

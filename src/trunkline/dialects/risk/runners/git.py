@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from trunkline.dialects.risk.output_options import is_expected
-from trunkline.dialects.risk.rules.git_words import GIT_VALUES, KNOWN_VERBS, RUNNING_KEYS, written_by
+from trunkline.dialects.risk.rules.git_words import BUNDLED, GIT_VALUES, KNOWN_VERBS, RUNNING_KEYS, written_by
 from trunkline.dialects.shell import SimpleCommand, in_full
 
 CHARS: Final = 4 << 10
@@ -39,6 +39,9 @@ _SAYS_WHERE: Final = re.compile(
 """Settings whose value is a place, not a command."""
 _QUIET_CONFIG: Final = frozenset(
     "--get --get-all --get-regexp --get-urlmatch --get-color --list -l --show-origin --unset --unset-all get list unset".split())
+_STARTS_REST: Final = frozenset({("bisect", "run"), ("submodule", "foreach")})
+"""Verbs, with the word behind them, whose further words are a command."""
+_VERB_AMONG: Final = 6
 _FOLDERS: Final = frozenset({"-C", "--git-dir", "--work-tree", "--namespace"})
 
 
@@ -102,7 +105,7 @@ def runs(command: SimpleCommand) -> list[str] | None:
 
 def _behind_verb(words: Sequence[str], found: list[str]) -> list[str] | None:
     """Programs in the words behind the verb."""
-    verb, second = (*words[:2], "", "")[:2]
+    verb = words[0] if words else ""
     if verb == "filter-branch" or (verb == "config" and _makes_a_setting(words)):
         return None
     for _, value in _program_options(words):
@@ -110,13 +113,19 @@ def _behind_verb(words: Sequence[str], found: list[str]) -> list[str] | None:
             return None
         found.append(value)
     found += [word.partition("ext::")[2] for word in words[1:] if word.startswith("ext::") or "=ext::" in word]
-    if (verb, second) in (("bisect", "run"), ("submodule", "foreach")):
-        found.append(" ".join([word for word in words[2:] if word[:2] != "--"]))
+    if at := _rest_at(words):
+        found.append(" ".join([word for word in words[at:] if word[:2] != "--"]))
     if verb == "flow" and not {"-p", "--push"}.isdisjoint(words):
         found.append(_line(("push",)))
     if verb in _SENDS and (not _SENDS[verb] or not set(_SENDS[verb]).isdisjoint(words[1:3])):
         found.append(_line(("push", *words[1:])))
     return found
+
+
+def _rest_at(words: Sequence[str]) -> int:
+    """Where the command begins that a verb starts, options between its words left out; 0: it starts none."""
+    at = next((at for at, word in enumerate(words[1:_VERB_AMONG], 1) if word[:1] != "-"), 0)
+    return at + 1 if at and (words[0], words[at]) in _STARTS_REST else 0
 
 
 def _program_options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
@@ -129,10 +138,10 @@ def _program_options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
             yield full, None if full == "--template" else ""
         elif full in _OPTIONS and verb in _VERBS_OF.get(full, (verb,)):
             yield full, value if equal else " ".join(words[at + 1:at + 2])
-        elif verb == "grep" and word.startswith("-O") and len(word) > 2:
-            yield "-O", word[2:]
-        elif verb == "clone" and word.startswith("-u") and len(word) > 2:
-            yield "-u", word[2:]
+        elif (found := BUNDLED[verb].fullmatch(word) if verb in BUNDLED else None) is not None:
+            value = found[2] or ("" if found[1] == "O" else " ".join(words[at + 1:at + 2]))
+            if value or found[1] != "O":
+                yield f"-{found[1]}", value
 
 
 def changing(command: SimpleCommand) -> Iterator[tuple[str, str | None]]:
@@ -149,6 +158,10 @@ def changing(command: SimpleCommand) -> Iterator[tuple[str, str | None]]:
         if RUNNING_KEYS.match(key):
             yield "-c", None
     if words and (words[0] in ("difftool", "mergetool") or (words[0] == "config" and _makes_a_setting(words))):
+        yield words[0], None
+    if at_rest := _rest_at(words):
+        yield words[at_rest - 1], None
+    elif words and words[0] == "for-each-repo":
         yield words[0], None
     for name, _ in _program_options(words):
         yield name, None

@@ -211,7 +211,7 @@ _BUILDERS: Final[dict[str, Runner]] = {
                          folders="--cwd", targets=True)),
     **_same("npx bunx", _row("--script-shell --shell", loads="--userconfig --globalconfig --node-options",
                              changes="-p --package")),
-    "cargo": _row(loads="--config -Z", folders="--manifest-path -C --path"),
+    "cargo": _row("-s --shell", loads="--config -Z", folders="--manifest-path -C --path"),
     "rustc": _row(code="-C --codegen -Z", changes="--sysroot"),
     **_same("pytest py.test", _row(loads="-p -c --config-file --rootdir --confcutdir --import-mode -o --override-ini",
                                    changes="--pyargs --pdbcls --tx --px --ds --dc --cov-config --ssh-config --driver-path -W "
@@ -283,10 +283,10 @@ _BUILDERS: Final[dict[str, Runner]] = {
 
 _CHECKERS: Final[dict[str, Runner]] = {
     "jest": _row(changes="-c --config --globalSetup --globalTeardown --setupFiles --setupFilesAfterEnv --runner --testRunner "
-                 "--reporters --transform --resolver --preset --testEnvironment --modulePaths --projects --haste "
+                 "--reporters --transform --resolver --preset --testEnvironment --modulePaths --projects --haste --env "
                  "--snapshotSerializers --testSequencer --watchPlugins --prettierPath --dependencyExtractor --filter "
                  "--coverageReporters --testResultsProcessor --setupTestFrameworkScriptFile --moduleNameMapper",
-                 folders="--rootDir --roots", formats="--reporters --testEnvironment --preset --coverageReporters",
+                 folders="--rootDir --roots", formats="--reporters --testEnvironment --env --preset --coverageReporters",
                  targets=True, takes="-t --testNamePattern -w --maxWorkers --outputFile --coverageDirectory"),
     "vitest": _row(changes="-c --config --environment --reporter --globalSetup --runner --pool --workspace --setupFiles --diff "
                    "--coverage.customProviderModule --browser.provider --typecheck.checker --snapshotEnvironment --execArgv "

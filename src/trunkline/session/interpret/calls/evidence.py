@@ -37,7 +37,7 @@ from trunkline.dialects.calls.claims import (
     with_title,
     with_told,
 )
-from trunkline.dialects.calls.deeds import deed_told, run_otherwise
+from trunkline.dialects.calls.deeds import deed_told, is_real_name, run_otherwise
 from trunkline.dialects.calls.files import file_in
 from trunkline.dialects.calls.inputs import command_of, command_told, is_folder, is_told_text, is_variables, places_told
 from trunkline.dialects.calls.members import deeds_of
@@ -90,6 +90,8 @@ def observe(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolNames)
     _claim_names(call, update, other_names, names)
     if not _is_past(call):
         _claim_shown(call, update, names)
+        if update.raw_input and _role(call, names) == "terminal":
+            _claim_early(call, update.raw_input)
 
 
 def evidence_of(call: OpenCall) -> Evidence:
@@ -270,6 +272,10 @@ def _claim_commands(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> N
             call.claims = with_named(call.claims or Claims(), key)
         elif is_mild and key in _DEED_KEYS and isinstance(value, str) and is_grave_name(value):
             call.claims = with_named(call.claims or Claims(), value)
+        elif is_mild and isinstance(value, str) and value and is_real_name(key) and names.role_of(value) != role:
+            call.claims = with_named(call.claims or Claims(), value)
+        elif key == KIND_SAID and not isinstance(value, str):  # no word: nobody can say what it stands for
+            call.claims = with_named(call.claims or Claims(), str(value))
         elif is_look and key in _DEED_KEYS and isinstance(value, str) and _says_change(value):
             call.claims = with_text(call.claims or Claims())
 
@@ -310,6 +316,13 @@ def _claim_surroundings(call: OpenCall, meta: dict[str, Any]) -> None:
         for name, given in value.items() if is_variables(key) and isinstance(value, dict) else ():
             if is_never_harmless(str(name)):
                 call.claims = with_told(call.claims or Claims(), f"{name}={given}")
+
+
+def _claim_early(call: OpenCall, raw_input: msgspec.Raw) -> None:
+    """Folders and variables of an input that has no command yet: a later one has them away."""
+    given = decoded(raw_input) if len(memoryview(raw_input)) <= STRAY_BYTES else None
+    if isinstance(given, dict) and command_of(given, call.state.kind) is None:
+        _claim_surroundings(call, given)
 
 
 def _says_change(word: str) -> bool:

@@ -59,7 +59,11 @@ def _tool_call(members: Members) -> Members:
 
 
 def _tool_call_update(members: Members) -> Members:
-    """A "file" is an edit, a read where the tool is named so, and else anything; a failed call shows its error."""
+    """A "file" is an edit, a read where the tool is named so, and else anything; a failed call shows its error. One thing that is
+    shown, without a list around it, is shown all the same."""
+    shown = members.get("content")
+    if shown is not None and (text_of(shown) is not None or members_of(shown) is not None):
+        members["content"] = as_raw([shown if text_of(shown) is None else text_block(shown)])
     if text_of(members.get("kind")) == "file":
         members["kind"] = as_raw("edit" if _writes(members) else "read" if _is_read(members) else "other")
     error = text_of((members_of(members.get("rawOutput")) or {}).get("error"))

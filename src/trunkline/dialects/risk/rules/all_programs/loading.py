@@ -52,7 +52,8 @@ _PROJECTS: Final = frozenset(("-p", "--project"))
 """Of these: what is a folder where its name has no ending."""
 _WORK_IN: Final = frozenset(
     "--rootdir --root-dir --root --chdir -chdir --cwd --working-dir --working-directory --project-dir --project-directory "
-    "--project-root --workspace-root --manifest-path --package-path --rulesdir --plugin".split())
+    "--project-root --workspace-root --manifest-path --package-path --rulesdir --plugin --load-extension --lua-filter "
+    "--pdf-engine --preload".split())
 """Options of whatever program by which it works in another folder, or takes code from there."""
 _FLAGS: Final = frozenset(("go", "rustc"))
 """Their code is flags for other programs, which may be named there."""
@@ -154,11 +155,15 @@ _OF_CARGO: Final = frozenset(
 """Options of cargo, and of programs that it starts, whose file says which linker or which scripts run, or is run itself."""
 
 
+_RUST_AMONG: Final = 12
+"""Words of cargo in which a file of code is looked for."""
+
+
 def _of_cargo(command: SimpleCommand) -> Iterator[tuple[str, str]]:
     """A toolchain by its path (``cargo +/x build``), files that say what is run, and what is handed to the compiler."""
     words = command.sketch
     yield from [("", word[1:]) for word in words[1:2] if word[:1] == "+"]
-    yield from [("", word) for word in words[1:5] if word[:1] != "-" and word.endswith(".rs")]
+    yield from [("", word) for word in words[1:_RUST_AMONG] if word[:1] != "-" and word.endswith(".rs")]
     yield from [("", value) for option, value in _more(command, _OF_CARGO) if option]
     if "--" in words and (compiler := next((_PASSES_ON[word] for word in words[1:4] if word in _PASSES_ON), "")):
         at = words.index("--")
@@ -197,7 +202,10 @@ def _for_a_script(call: ProgramCall) -> Iterator[tuple[str, str]]:
             yield option, value
 
 
-_DEBUGGED: Final = re.compile(r"--inspect[\w-]{0,20}=(?!(?:127\.|localhost|\[?::1)[\w.:\]]*$|\d+$).+")
+_DEBUGGED: Final = re.compile(
+    r"--(?:inspect[\w-]{0,20}|remote-debugging-address)=(?!(?:127\.|localhost|\[?::1)[\w.:\]]*$|\d+$).+")
+
+_DEBUGGING: Final = ("--inspect", "--remote-")
 
 
 _LOCAL: Final = re.compile(r"127\.|localhost|\[?::1|unix:|\d+$")
@@ -210,5 +218,5 @@ def note_debugger(call: ProgramCall) -> None:
     listens = call.value("--listen", "-l") if call.name in ("dlv", "debugpy") else None
     if listens and not _LOCAL.match(listens):
         call.note("high", "opens this machine to the network", call.command.text)
-    if any([(arg[:9] == "--inspect" and _DEBUGGED.fullmatch(arg)) or _UNGUARDED.fullmatch(arg) for arg in call.args]):
+    if any([(arg[:9] in _DEBUGGING and _DEBUGGED.fullmatch(arg)) or _UNGUARDED.fullmatch(arg) for arg in call.args]):
         call.note("high", "opens this machine to the network", call.command.text)

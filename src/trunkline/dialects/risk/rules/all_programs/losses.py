@@ -20,6 +20,9 @@ _WORD_CHARS: Final = 120
 _WORDS: Final = 24
 _DELETES: Final = re.compile(
     r"(?:[\w-]{1,60}[:.]|sql-|db-)?(?:delete|destroy|drop|purge|remove|rm|reset|terminate|teardown|erase|uninstall|wipe|nuke|undeploy)(?:[-:][\w:-]{1,60})?")
+_NAMED: Final = re.compile(
+    r"(?:.{0,80}[-_.])?(?:delete|destroy|purge|wipe|nuke|erase)(?:[-_.].{0,80})?|[a-z]{2,20}delete", re.IGNORECASE)
+"""The name of a program that does nothing else."""
 _PUBLISHES: Final = re.compile(r"(?:[\w-]{1,60}[:.])?(?:publish|deploy|release|upload|push)(?:[-:][\w:-]{1,60})?")
 _OPTIONS: Final = frozenset("--delete --drop --prune --purge --destroy --delete-all --wipe".split())
 _NOTHING: Final = frozenset("--help --dry-run --dryrun".split())
@@ -53,7 +56,8 @@ def note_losses(call: ProgramCall) -> None:
         call.traits |= Trait.SECRET
         call.note("high", "reads credentials", call.command.text)
     verbs = [word for word in call.operands[:_VERB_AMONG] if len(word) <= _WORD_CHARS]
-    if any(map(_DELETES.fullmatch, verbs)) or not call.longs.isdisjoint(_OPTIONS) or _further(call) or any(
+    is_named = _NAMED.fullmatch(call.name) is not None
+    if is_named or any(map(_DELETES.fullmatch, verbs)) or not call.longs.isdisjoint(_OPTIONS) or _further(call) or any(
             [arg[:7].lower() == "-delete" for arg in call.args[:_WORDS]]):
         call.at_least("high", "deletes something, by its own words", call.command.text)
     elif any(map(_PUBLISHES.fullmatch, verbs)) and not rehearses(call.args, REHEARSALS):

@@ -24,6 +24,9 @@ _ASKS_SERVICE: Final = "asks a service of the machine to do something"
 _SERVICES: Final = "starts, stops or changes services"
 _KEEPS: Final = "changes or deletes what a service keeps"
 _RECORDS: Final = "records the screen, the sound or the camera"
+_TYPES: Final = "types and clicks in place of a person"
+_TRUSTS: Final = "changes what this machine trusts, or where its programs come from"
+_ATTACKS: Final = "attacks other machines, or breaks what keeps something secret"
 _EVERYWHERE: Final = r"(?:0\.0\.0\.0|\[?::\]?|\*)"
 
 
@@ -47,12 +50,14 @@ RAISED: Final[dict[str, tuple[Raised, ...]]] = {
     "rsync": _rows((r"(?:^| )--daemon\b", _OPENS)),
     "git": _rows((r"(?:^| )(?:daemon|instaweb|cvsserver|http-backend)(?: |$)", _OPENS)),
     "php": _rows((rf"(?:^| )-S ?{_EVERYWHERE}:", _OPENS)),
-    "kubectl": _rows((rf"port-forward .{{0,400}}--address[= ]{_EVERYWHERE}", _OPENS)),
+    "kubectl": _rows((r"^config .{0,400}--exec-command[= ]", _RUNS),
+                     (rf"port-forward .{{0,400}}--address[= ]{_EVERYWHERE}", _OPENS)),
     **dict.fromkeys(("http-server", "serve", "live-server", "browser-sync"),
                     _rows((rf"(?:-a|-l|--host)[= ]{_EVERYWHERE}", _OPENS))),
     **dict.fromkeys("ttyd gotty tmate upterm sshd dropbear telnetd in.telnetd rshd vsftpd pure-ftpd proftpd smbd "
                     "vncserver x11vnc tigervncserver wayvnc xrdp gost frpc frps chisel ngrok bore rathole sshuttle "
-                    "iodine ptunnel dns2tcp teleport tailscaled".split(),
+                    "iodine ptunnel dns2tcp teleport tailscaled devtunnel zrok pagekite pagekite.py sish upnpc "
+                    "gsocket gs-netcat uploadserver pyftpdlib".split(),
                     _rows((r"^(?!--?(?:version|help|V|h)$)", _OPENS))),
     **dict.fromkeys("xhost".split(), _rows((r"\+", _OPENS))),
     **dict.fromkeys("redis-server mongod mysqld postgres memcached dockerd flask uvicorn gunicorn hypercorn".split(),
@@ -65,7 +70,8 @@ RAISED: Final[dict[str, tuple[Raised, ...]]] = {
     **dict.fromkeys("code code-insiders codium cursor windsurf".split(),
                     _rows((r"^tunnel|^serve-web|--install-extension|--extensions-dir|--extensionDevelopmentPath", _HOOKS))),
     **dict.fromkeys("jupyter jupyter-labextension jupyter-lab".split(),
-                    _rows((r"(?:lab|server|nb)?extension (?:install|enable|develop)", _HOOKS))),
+                    _rows((r"kernelspec (?:install|remove|uninstall)", _HOOKS),
+                          (r"(?:lab|server|nb)?extension (?:install|enable|develop)", _HOOKS))),
     # programs and code that words name
     "aria2c": _rows((r"--on-[\w-]{1,40}[= ]", _RUNS)),
     "rake": _rows((r"(?:^| )(?:-e|-E|-p|--execute(?:-print|-continue)?)[ =]", _RUNS)),
@@ -79,8 +85,11 @@ RAISED: Final[dict[str, tuple[Raised, ...]]] = {
     "run-parts": _rows((r"(?:^| )(?:/|~|\.\.)", _RUNS)),
     **dict.fromkeys(("dtrace", "bpftrace"), _rows((r"(?:^| )-c(?:[ =]|$)|--unsafe|(?:^| )-w(?: |$)|system ?\(", _RUNS))),
     **dict.fromkeys("xdotool ydotool dotool wtype xte cliclick".split(), _rows(
-        (r"(?:^| )(?:type|key|keydown|click|mousemove|exec|str|t:|kp:|c:)", "types and clicks in place of a person"),
+        (r"(?:^| )(?:type|key|keydown|click|mousemove|exec|str|t:|kp:|c:)", _TYPES),
         (_ANY, _RUNS))),
+    "kitty": _rows((r"@ .{0,200}?(?:send-text|send-key|launch|run)\b", _TYPES)),
+    "zellij": _rows((r"^(?:-\S+ )*action (?:write|write-chars)\b", _TYPES)),
+    "wezterm": _rows((r"^cli .{0,80}?send-text\b", _TYPES)),
     "direnv": _rows((r"^(?:allow|permit|grant)", _HOOKS)),
     "mise": _rows((r"^(?:-\S+ )*(?:trust|activate)", _HOOKS)),
     **dict.fromkeys(("apt", "apt-get"), _rows((r"(?:^| )(?:-o|--option) ?=?\S{0,80}(?:Invoke|Dpkg::)", _RUNS))),
@@ -120,11 +129,20 @@ RAISED: Final[dict[str, tuple[Raised, ...]]] = {
     "qemu-img": _rows((r"^(?:resize .{0,400}--shrink|commit|rebase|amend|snapshot .{0,200}-[da]\b)", "overwrites files")),
     **dict.fromkeys("scrot maim grim xwd import gnome-screenshot spectacle flameshot screencapture wf-recorder arecord parecord "
                     "pw-record fswebcam imagesnap".split(), _rows((r"^(?!--?(?:version|help|V|h)$)", _RECORDS))),
-    "ffmpeg": _rows((
+    "ffmpeg": _rows((r"(?:^| )(?:udp|rtmps?|rtp|srt|tcp|icecast|ftp|sftp|tee):\S{1,400}$", "sends data to another machine"), (
         r"(?:^| )-f (?:x11grab|avfoundation|gdigrab|dshow|kmsgrab|v4l2|video4linux2|alsa|pulse|pipewire)(?: |$)", _RECORDS)),
     # what keeps credentials, and what publishes
     **dict.fromkeys(("keyctl", "kwallet-query", "kwalletcli"), _rows((r"print|pipe|read|-r|-f", _SECRETS))),
     "hg": _rows((r"^(?:update|up|checkout|co) .{0,200}(?:-C\b|--clean\b)|^(?:strip|purge|rollback)\b", "throws away changes")),
+    "databricks": _rows((r"^(?:-\S+ )*auth (?:token|env)\b|^(?:-\S+ )*secrets get", _SECRETS)),
+    "argocd": _rows((r"generate-token|(?:^| )admin initial-password", _SECRETS)),
+    **dict.fromkeys(("aws-vault", "aws-okta", "saml2aws", "granted", "assume"),
+                    _rows((r"^(?:-\S+ )*(?:exec|export|script|login -s|console)(?: |$)", _SECRETS))),
+    **dict.fromkeys("docker-credential-desktop docker-credential-osxkeychain docker-credential-secretservice "
+                    "docker-credential-pass docker-credential-wincred docker-credential-ecr-login docker-credential-gcr "
+                    "git-credential-osxkeychain git-credential-manager git-credential-libsecret git-credential-store".split(),
+                    _rows((r"^(?:get|list|erase|store)\b", _SECRETS))),
+    "tsh": _rows((r"^(?:-\S+ )*(?:login|ssh|scp|apps? login|db login)\b", "logs in somewhere")),
     **dict.fromkeys(("trash-empty", "trash-rm"), _rows((_ALWAYS, "deletes files for good"))),
     "unison": _rows((r"-(?:force|nodeletion|batch)\b", "overwrites files")),
     "luarocks": _rows((r"^(?:-\S+ )*upload", _PUBLISHES)),
@@ -134,12 +152,27 @@ RAISED: Final[dict[str, tuple[Raised, ...]]] = {
     "cosign": _rows((r"^(?:sign|attest|attach|upload|copy)", _PUBLISHES)),
     "hub": _rows((r"^(?:release (?:create|edit|delete)|delete|merge|create|gist create)", _PUBLISHES)),
     "aws": _rows((r"codecommit (?:merge-|delete-|put-file|create-commit)", "changes or merges what others use")),
-    "az": _rows((r"repos pr (?:update|create) .{0,400}(?:--status[= ](?:completed|abandoned)|--auto-complete|--bypass-policy)",
+    "az": _rows((r"--expose-token", _SECRETS),
+                (r"repos pr (?:update|create) .{0,400}(?:--status[= ](?:completed|abandoned)|--auto-complete|--bypass-policy)",
                  "changes or merges what others use"), (r"repos (?:pr )?(?:ref )?delete", "changes or merges what others use")),
     "helm": _rows((r"registry login", "logs in somewhere")),
     "earthly": _rows((r"--push\b", _PUBLISHES)),
     "dbt": _rows((r"--full-refresh|run-operation \S*(?:drop|delete|truncate|grant)",
                    "deletes or rebuilds what is in a database")),
+    "cargo": _rows((
+        r"--config[= ]['\"]?[\w.-]{0,80}(?:rustc|rustdoc|runner|linker|rustflags|credential|alias|registr|source|proxy)"
+        r"[\w.'\"-]{0,80} {0,4}=", _RUNS)),
+    **dict.fromkeys(("ldapmodify", "ldapadd", "ldapmodrdn", "ldappasswd", "snmpset"), _rows((_ANY, _KEEPS))),
+    "ipmitool": _rows((r"(?:^| )(?:power|chassis|raw|user|lan set|sol) ?", _SYSTEM)),
+    "mkcert": _rows((r"(?:^| )-(?:un)?install", _TRUSTS)),
+    **dict.fromkeys(("update-ca-certificates", "update-ca-trust"), _rows((_ALWAYS, _TRUSTS))),
+    "trust": _rows((r"^anchor", _TRUSTS)),
+    "nix-channel": _rows((r"--(?:add|remove|rollback)", _TRUSTS)),
+    "flatpak": _rows((r"^(?:-\S+ )*remote-(?:add|modify|delete)", _TRUSTS)),
+    "ansible-galaxy": _rows((r"install .{0,400}(?:git\+|https?://|git@)", _RUNS)),
+    **dict.fromkeys("arpspoof bettercap mitmproxy mitmdump mitmweb aircrack-ng aireplay-ng airodump-ng msfconsole msfvenom nikto "
+                    "gobuster ffuf wfuzz feroxbuster wpscan responder hashcat john medusa patator zmap slowloris".split(),
+                    _rows((r"^(?!--?(?:version|help|V|h)$)", _ATTACKS))),
     "dmsetup": _rows((r"^(?!ls|info|status|table|version|deps)", "works on disks")),
     # of Windows and PowerShell
     **dict.fromkeys("invoke-expression iex mshta rundll32 regsvr32 cscript wscript installutil msbuild.exe odbcconf cmstp "
