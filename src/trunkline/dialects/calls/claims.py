@@ -50,10 +50,14 @@ def with_kind(claims: Claims, kind: str) -> Claims:
 def with_reading(claims: Claims, reading: CallReading, cwd: str) -> Claims:
     """Announced with another input before. That it would run in ``cwd`` says nothing else than where it runs by itself."""
     folder = reading.folder or ""
-    is_elsewhere = folder and posixpath.normpath(posixpath.join(cwd, folder)) != posixpath.normpath(cwd)
     claims = _with_last(claims, "commands", [reading.command] if reading.command else ())
     claims = _with_last(claims, "paths", reading.paths)
-    return _with_last(claims, "folders", [folder] if is_elsewhere else ())
+    return _with_last(claims, "folders", [folder] if folder and is_elsewhere(folder, cwd) else ())
+
+
+def is_elsewhere(folder: str, cwd: str) -> bool:
+    """Whether a folder is another than the session's."""
+    return posixpath.normpath(posixpath.join(cwd, folder)) != posixpath.normpath(cwd)
 
 
 def with_told(claims: Claims, command: str) -> Claims:

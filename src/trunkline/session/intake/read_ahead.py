@@ -58,7 +58,7 @@ class ReadAhead(msgspec.Struct, frozen=True, kw_only=True):
         """Read the lines of a call, as everybody who judges it will want them read."""
         from trunkline.dialects.risk import Places, judge
 
-        observe(call, ToolCallUpdate(tool_call_id=""), self.names)
+        observe(call, ToolCallUpdate(tool_call_id=""), self.names, self.cwd)
         places = Places.of(self.cwd, list(self.roots) or [self.cwd], self.home)
         judge(read_open_call(call, self.names), places)
 

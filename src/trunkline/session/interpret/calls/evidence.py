@@ -23,6 +23,7 @@ from trunkline.dialects.acp.tools import Content, Diff, Terminal, ToolCallConten
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 from trunkline.dialects.calls import CallReading, Claims, ToolNames, ToolRole, name_call
 from trunkline.dialects.calls.claims import (
+    is_elsewhere,
     with_announced,
     with_deed,
     with_folder,
@@ -78,7 +79,7 @@ _RESPONSE_KEYS: Final = ("toolResponse", "tool_response", "toolResult")
 OUTPUT_KEYS: Final = ("terminal_output", "terminal_output_delta")
 
 
-def observe(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolNames) -> None:
+def observe(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolNames, cwd: str) -> None:
     """Keep what an update says beside its fields."""
     if update.content:
         _content(call, update.content)
@@ -91,7 +92,7 @@ def observe(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolNames)
     if not _is_past(call):
         _claim_shown(call, update, names)
         if update.raw_input and _role(call, names) == "terminal":
-            _claim_early(call, update.raw_input)
+            _claim_early(call, update.raw_input, cwd)
 
 
 def evidence_of(call: OpenCall) -> Evidence:
@@ -318,11 +319,13 @@ def _claim_surroundings(call: OpenCall, meta: dict[str, Any]) -> None:
                 call.claims = with_told(call.claims or Claims(), f"{name}={given}")
 
 
-def _claim_early(call: OpenCall, raw_input: msgspec.Raw) -> None:
-    """Folders and variables of an input that has no command yet: a later one has them away."""
+def _claim_early(call: OpenCall, raw_input: msgspec.Raw, cwd: str) -> None:
+    """Folders and variables of an input that has no command yet: a later one has them away. The session's own folder is where
+    a command runs by itself."""
     given = decoded(raw_input) if len(memoryview(raw_input)) <= STRAY_BYTES else None
     if isinstance(given, dict) and command_of(given, call.state.kind) is None:
-        _claim_surroundings(call, given)
+        _claim_surroundings(call, {key: value for key, value in given.items()
+                                   if not (is_folder(key) and isinstance(value, str) and not is_elsewhere(value, cwd))})
 
 
 def _says_change(word: str) -> bool:

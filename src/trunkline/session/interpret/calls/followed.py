@@ -90,7 +90,7 @@ class FollowedCalls:
         if "content" in changed:
             call.shows_ask = asks
         known = call.evidence.arguments if call.evidence else ""
-        observe(call, update, self._names)
+        observe(call, update, self._names, self._writer.fold.cwd)
         self._bodies.weigh(call)
         has_arguments = call.evidence is not None and call.evidence.arguments != known
         shows = update.content and (asks or any(isinstance(item, Diff) for item in update.content))
@@ -233,7 +233,7 @@ class FollowedCalls:
         """A call that an ask is about, and of which no event is written (yet)."""
         call = OpenCall(CallState(tool_call_id=update.tool_call_id), self._writer.at, input_cut=names_too_much(update))
         call.shows_ask = "content" in merge_call(call.state, update)
-        observe(call, update, self._names)
+        observe(call, update, self._names, self._writer.fold.cwd)
         return call
 
     def call_with_ask(self, update: ToolCallUpdate) -> OpenCall:
@@ -245,11 +245,11 @@ class FollowedCalls:
                                        msgspec.structs.replace(known.evidence, terminals=[*known.evidence.terminals]))
         call.shows_ask = call.shows_ask or bool(update.content)
         merge_call(call.state, update)
-        observe(call, update, self._names)
+        observe(call, update, self._names, self._writer.fold.cwd)
         return call
 
     def about_to_run(self, name: str, given: bytes) -> OpenCall:
         """A call by its tool and input alone; no event is written of it."""
         call = OpenCall(CallState(tool_call_id="", name=name, raw_input=given), self._writer.at)
-        observe(call, ToolCallUpdate(tool_call_id=""), self._names)
+        observe(call, ToolCallUpdate(tool_call_id=""), self._names, self._writer.fold.cwd)
         return call
