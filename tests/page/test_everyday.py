@@ -283,6 +283,10 @@ def test_who_comes_straight_to_a_session_reads_what_its_agent_is_called(clear_hu
     page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
     page.reload()  # the list of sessions, which knows all agents, was not shown
     expect(composer(page)).to_have_attribute("placeholder", "Message Demo")
+    tell(session, "/ask")
+    page.goto(f"{clear_hub.url}/#/approvals")
+    page.reload()
+    expect(page.get_by_role("article").get_by_text("Demo", exact=True)).to_be_visible()
 
 
 def test_a_session_at_work_has_one_word_for_that(clear_hub: HubProcess, make_person: MakePerson) -> None:
