@@ -221,6 +221,11 @@ def test_on_a_narrow_phone_names_are_whole_or_say_that_they_are_not(busy: Busy, 
       .filter(name => name.getClientRects()[0].height > 1.5 * parseFloat(getComputedStyle(name).lineHeight))
       .map(name => name.textContent)""")
     assert broken == []
+    page.get_by_text("not installed").click()
+    expect(page.get_by_text("Install:", exact=True).first).to_be_visible()
+    assert page.evaluate("""() => [...document.querySelectorAll('.new-install > span:first-child')]
+      .filter(label => label.getBoundingClientRect().height > 1.5 * parseFloat(getComputedStyle(label).lineHeight))
+      .map(label => label.textContent)""") == []
 
 
 def test_the_login_is_for_everybody_too(busy: Busy, make_person: MakePerson) -> None:
