@@ -225,6 +225,7 @@ def _open_page(page: Page) -> None:
 
 
 def _search(page: Page) -> None:
+    page.get_by_role("searchbox").click()  # who does that does not want to be where they were any more
     page.get_by_role("searchbox").fill("login")
     page.locator("mark", has_text="login").first.wait_for()
 

@@ -78,6 +78,12 @@ def test_a_bad_setting_is_wrong_usage_and_one_line(place: Place) -> None:
                            b"(got 'many' from the environment (TRUNKLINE_PORT))\n")
 
 
+def test_who_has_another_token_than_the_hub_is_told_what_looks_into_that(shared: Place) -> None:
+    done = shared.call("sessions", env={"TRUNKLINE_TOKEN": "another"})
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"trunkline: the token is unknown, expired or revoked; trunkline doctor says what mends it\n"
+
+
 INTERRUPTED_AT = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.{handler})

@@ -47,6 +47,8 @@ def test_the_login_names_the_command_that_the_hub_knows(hub: HubProcess, make_pe
         person.page.goto(hub.url)
         expect(person.page.get_by_text(command, exact=True)).to_be_visible()
         assert person.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), "however long it is"
+        flag = person.page.locator(".login-command").get_by_text("--print", exact=True)
+        assert flag.evaluate("flag => flag.getBoundingClientRect().height < 1.5 * parseFloat(getComputedStyle(flag).lineHeight)")
 
 
 def test_a_used_code_leads_to_the_login(hub: HubProcess, make_person: MakePerson) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +101,72 @@ def test_axe_finds_nothing_where_all_cards_are_open(busy: Busy, make_person: Mak
     assert not found, "\n".join(found)
 
 
+def press(role: Any, name: str) -> Callable[[Page], None]:
+    """Press the first that has this role and begins so."""
+    return lambda page: page.get_by_role(role, name=re.compile(f"^{name}")).first.click()
+
+
+def find(page: Page) -> None:
+    """Search, until something is found."""
+    page.get_by_role("searchbox").fill("login")
+    expect(page.locator("mark").first).to_be_visible()
+
+
+def explain(page: Page) -> None:
+    """Ask what a command would come to."""
+    page.get_by_role("tab", name="Explain").click()
+    page.get_by_label("Command", exact=True).fill("npm test")
+    page.get_by_role("button", name="Explain", exact=True).click()
+
+
+def missing_agents(page: Page) -> None:
+    """Show the agents that are not installed."""
+    opened(page, "Agent")
+    page.get_by_text("not installed").click()
+
+
+def wait_and_press(name: str) -> Callable[[Page], None]:
+    """Press a button of an ask as soon as it takes it."""
+
+    def do(page: Page) -> None:
+        button = page.get_by_role("button", name=name, exact=True).first
+        button.scroll_into_view_if_needed()
+        expect(button).to_be_enabled()
+        button.click()
+
+    return do
+
+
+OPENED: dict[str, tuple[str, Callable[[Page], None]]] = {
+    "the menu": ("home", press("button", "Menu")), "the menu of a row": ("home", press("button", "Actions for")),
+    "a session by its id": ("home", press("button", "Open a session")),
+    "what a search finds": ("home", find),
+    "the folders": ("new", lambda page: opened(page, "Folder")), "agents to install": ("new", missing_agents),
+    "the menu of a session": ("fixed", press("button", "More")), "what it cost": ("fixed", press("button", "(Cost|Context)")),
+    "a denial": ("approvals", wait_and_press("Deny")), "for longer": ("approvals", wait_and_press("Always …")),
+    "a code": ("devices", press("button", "Show the code")), "the file of rules": ("policy", press("tab", "File")),
+    "an explanation": ("policy", explain), "a new rule": ("policy", press("button", "Add rule")),
+}
+"""What is open in a view only after somebody pressed something."""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_axe_finds_nothing_in_what_opens(busy: Busy, make_person: MakePerson, size: str, theme: str) -> None:
+    stage, cast = busy
+    person = make_person(stage.hub.url, size, color_scheme=theme, reduced_motion="reduce")
+    page = person.log_in(stage.hub)
+    found = []
+    for name, (view, do) in OPENED.items():
+        person.go(path_of(view, cast))
+        page.reload()
+        settle(person)
+        do(page)
+        settle(person)
+        found += [f"{name}: {each}" for each in found_by_axe(page)]
+    assert not found, "\n".join(found)
+
+
 @pytest.mark.parametrize("width", [320, 390, 768, 1100, 2560])
 def test_nothing_scrolls_sideways(busy: Busy, make_person: MakePerson, width: int) -> None:
     stage, cast = busy
@@ -155,6 +221,11 @@ def test_on_a_narrow_phone_names_are_whole_or_say_that_they_are_not(busy: Busy, 
       .filter(name => name.getClientRects()[0].height > 1.5 * parseFloat(getComputedStyle(name).lineHeight))
       .map(name => name.textContent)""")
     assert broken == []
+    page.get_by_text("not installed").click()
+    expect(page.get_by_text("Install:", exact=True).first).to_be_visible()
+    assert page.evaluate("""() => [...document.querySelectorAll('.new-install > span:first-child')]
+      .filter(label => label.getBoundingClientRect().height > 1.5 * parseFloat(getComputedStyle(label).lineHeight))
+      .map(label => label.textContent)""") == []
 
 
 def test_the_login_is_for_everybody_too(busy: Busy, make_person: MakePerson) -> None:

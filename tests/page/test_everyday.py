@@ -127,6 +127,9 @@ def test_that_an_answer_failed_is_said_once_and_why(clear_hub: HubProcess, make_
     wait_until_idle(session)
     banner = page.get_by_role("group", name="The answer failed")
     expect(banner).to_contain_text("the agent ended in the middle of its work")
+    expect(banner).not_to_contain_text("agent_exited")
+    banner.get_by_role("button", name="Details").click()
+    expect(banner.get_by_text("agent_exited").first).to_be_visible()
     said = re.compile("failed", re.IGNORECASE)
     expect(page.get_by_role("main").get_by_text(said)).to_have_count(1)
     expect(page.get_by_title(re.compile("^Failed: the agent ended in the middle of its work"))).to_be_visible()
@@ -283,6 +286,11 @@ def test_who_comes_straight_to_a_session_reads_what_its_agent_is_called(clear_hu
     page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
     page.reload()  # the list of sessions, which knows all agents, was not shown
     expect(composer(page)).to_have_attribute("placeholder", "Message Demo")
+    tell(session, "/ask")
+    expect(page.get_by_text(re.compile("^Session started in .* with Demo One$"))).to_be_visible()
+    page.goto(f"{clear_hub.url}/#/approvals")
+    page.reload()
+    expect(page.get_by_role("article").get_by_text("Demo", exact=True)).to_be_visible()
 
 
 def test_a_session_at_work_has_one_word_for_that(clear_hub: HubProcess, make_person: MakePerson) -> None:

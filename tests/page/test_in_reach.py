@@ -8,6 +8,7 @@ import json
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.page.beginning import chip, choose_agent
 from tests.page.conftest import MakePerson
 from tests.page.journal import tell, wait_until_idle
 from tests.page.person import sideways, until
@@ -181,3 +182,13 @@ def test_on_a_narrow_phone_nothing_of_an_open_call_or_of_the_controls_is_out_of_
         box = link.bounding_box()
         assert box and box["x"] >= 0 and box["x"] + box["width"] <= width
     assert sideways(page) == 0
+
+
+def test_on_a_short_screen_what_opens_for_a_new_session_is_shown_whole(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    clear_hub.new_session("fast", clear_hub.new_folder())
+    page = make_person(clear_hub.url, "phone", viewport={"width": 320, "height": 640}).log_in(clear_hub, "#/new")
+    choose_agent(page, "fast")
+    chip(page, "Folder").tap()
+    expect(page.get_by_role("button", name="Browse")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_text("The agent works in this folder")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_text("Folder", exact=True)).to_be_in_viewport(ratio=1)

@@ -108,3 +108,15 @@ def test_a_rule_that_was_made_from_an_ask_is_a_click_away_and_says_whose_it_is(
     expect(row).to_contain_text("decided by you")
     other = make_person(clear_hub.url, "phone").log_in(clear_hub, "#/policy")
     expect(other.get_by_role("row").filter(has_text="echo permission 1 was given")).to_contain_text("decided by another browser")
+
+
+def test_a_rule_that_was_made_in_the_queue_is_a_click_away(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(clear_hub, "For good")
+    page = make_person(clear_hub.url).log_in(clear_hub, "#/approvals")
+    card(page, "permission 1").get_by_role("button", name="Always …").click()
+    sheet = page.get_by_role("dialog")
+    sheet.get_by_role("radio", name=re.compile("^Always")).check()
+    sheet.get_by_role("button", name="Always approve").click()
+    wait_until_idle(session)
+    page.get_by_role("link", name="You added a rule").click()
+    expect(page.get_by_role("row").filter(has_text="echo permission 1 was given")).to_contain_text("decided by you")

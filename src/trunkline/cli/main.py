@@ -31,13 +31,14 @@ def main() -> None:
         leave_unused_unloaded()
         gc.disable()  # loading makes a hundred thousand objects that stay; the hub has them left alone and goes on collecting
     from trunkline.cli.commands import trunkline  # Rule 1
-    from trunkline.errors import HubLocked, Invalid, TrunklineError
+    from trunkline.errors import HubLocked, Invalid, TrunklineError, Unauthorized
 
     exits: dict[type[TrunklineError], int] = {Invalid: EXIT_USAGE, HubLocked: EXIT_LOCKED}
     try:
         trunkline(prog_name="trunkline")
     except TrunklineError as error:
-        _fail(error.message, exits.get(type(error), EXIT_ERROR))
+        way_on = "; trunkline doctor says what mends it" if isinstance(error, Unauthorized) else ""
+        _fail(error.message + way_on, exits.get(type(error), EXIT_ERROR))
     except OSError as error:
         if error.errno not in _WRITE_ERRORS:
             raise

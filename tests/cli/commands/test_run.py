@@ -211,10 +211,10 @@ def test_no_variable_travels_to_another_machine(place: Place) -> None:
     assert run(caller_env(Client("https://hub.example"), "demo", place.settings(), {"PATH": "/bin"})) == {}
 
 
-@pytest.mark.parametrize(("key", "verdict"), [("y", b"allowed by"), ("n", b"denied by"), ("1", b"allowed by")])
+@pytest.mark.parametrize(("key", "verdict"), [("a", b"allowed by"), ("d", b"denied by"), ("1", b"allowed by")])
 def test_a_person_at_a_terminal_is_asked(shared: Place, key: str, verdict: bytes) -> None:
     terminal = Terminal(shared, "run", "demo", "/ask")
-    terminal.wait_for("[y]es, [a]lways, [n]o, or a number > ")
+    terminal.wait_for("[a]pprove, [d]eny, a[l]ways, or a number > ")
     terminal.type("perhaps")
     terminal.wait_for("that is none of the answers")
     terminal.wait_for("or a number > ")

@@ -152,6 +152,20 @@ def test_always_is_a_scope() -> None:
     stage.play(scene)
 
 
+@pytest.mark.parametrize(("typed", "sent"), [
+    ("a", {"decision": "allow", "scope": "once"}), ("y", {"decision": "allow", "scope": "once"}),
+    ("l", {"decision": "allow", "scope": "always"}), ("d", {"decision": "deny", "scope": "once"})])
+def test_the_letters_mean_what_they_mean_on_the_page_and_in_a_chat(typed: str, sent: object) -> None:
+    stage = Stage("ask")
+
+    async def scene(asks: TerminalAsks) -> None:
+        asks.see(_approval(1))
+        await stage.typist.lines.put(typed)
+        assert (await stage.answers.get())[1] == sent
+
+    stage.play(scene)
+
+
 def test_an_ask_that_has_no_always_is_asked_again() -> None:
     stage = Stage("ask")
     why = "there is nothing that a rule could be about"
@@ -159,7 +173,7 @@ def test_an_ask_that_has_no_always_is_asked_again() -> None:
 
     async def scene(asks: TerminalAsks) -> None:
         asks.see(_approval(1))
-        await stage.typist.lines.put("a")
+        await stage.typist.lines.put("l")
         assert (await stage.answers.get())[1] == {"decision": "allow", "scope": "always"}
         stage.status = lambda path: (200, {})
         await stage.typist.lines.put("y")
@@ -198,7 +212,7 @@ def test_what_is_typed_as_one_ask_takes_the_place_of_another_approves_nothing() 
         asks.see({"type": "approval_resolved", "requestId": "r1", "approved": False, "reason": ASKED_ANEW})
         asks.see(_approval(2))
         stage.typist.pace = 0.3
-        for early in ("y", "a", "1"):
+        for early in ("a", "l", "1"):
             await stage.typist.waiting.wait()
             stage.typist.waiting.clear()
             await stage.typist.lines.put(early)
@@ -212,7 +226,7 @@ def test_what_is_typed_as_one_ask_takes_the_place_of_another_approves_nothing() 
     assert stage.out.getvalue().count("only just appeared") == 3
 
 
-@pytest.mark.parametrize(("typed", "sent"), [("n", {"decision": "deny", "scope": "once"}), ("2", {"optionId": "no"})])
+@pytest.mark.parametrize(("typed", "sent"), [("d", {"decision": "deny", "scope": "once"}), ("2", {"optionId": "no"})])
 def test_who_denies_need_not_wait(typed: str, sent: object) -> None:
     stage = Stage("ask")
     stage.typist.pace = 0

@@ -156,7 +156,7 @@ def test_a_permission_is_shown_with_every_act_and_what_is_not_sure() -> None:
     ({"resolvedBy": "user", "_meta": {"by": "main (x) (bd97ee34b91c)"}}, "main (x)"),
     ({"resolvedBy": "user"}, "somebody"), ({}, "somebody"), ({"resolvedBy": "policy"}, "a rule"),
     ({"resolvedBy": "policy", "reason": "a rule of the policy file allows it: decided by browser (bd97ee34b91c)"},
-     "a rule (a rule of the policy file allows it: decided by browser)"),
+     "a rule (a rule of the policy file allows it: decided by a browser)"),
     ({"resolvedBy": "policy", "reason": "a rule of the policy file allows it: decided by main"},
      "a rule (a rule of the policy file allows it: decided by you)"),
 ])
@@ -166,4 +166,4 @@ def test_who_answered_is_told_by_name_and_never_by_an_id(told: dict[str, Any], w
 
 def test_who_answered_a_question_is_told_the_same_way() -> None:
     answered = {"type": "question_resolved", "action": "accept", "resolvedBy": "browser (bd97ee34b91c)"}
-    assert _shown(answered, {**answered, "resolvedBy": "main"}) == ["  answered by browser", "  answered by you"]
+    assert _shown(answered, {**answered, "resolvedBy": "main"}) == ["  answered by a browser", "  answered by you"]

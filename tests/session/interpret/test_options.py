@@ -61,7 +61,9 @@ def test_a_plan_is_told_when_it_is_shown_and_when_plan_mode_ends_with_it() -> No
     told = Told().turn()
     told.hear(update(sessionUpdate="current_mode_update", currentModeId="plan"))
     shown = told.hear(PermissionAsk("req", msgspec.json.encode(PLAN), OPTIONS))
-    plan = events(shown)[-1]
+    kinds = [event["type"] for event in events(shown)]
+    assert kinds.index("progress:plan_mode") < kinds.index("approval:requested"), "it is read before it is agreed to"
+    plan = events(shown)[kinds.index("progress:plan_mode")]
     assert (plan["type"], plan["active"], plan["plan"], plan["_meta"]) == (
         "progress:plan_mode", True, "1. write it", {"toolCallId": "c"})
     assert "progress:plan_mode" not in names(told.hear(update(sessionUpdate="tool_call_update", toolCallId="c", title="Again")))

@@ -14,3 +14,4 @@ export { Tabs, type Tab } from './tabs';
 export { clockTime } from '../i18n';
 export { ago, Elapsed, now, span, Time } from './time';
 export { dropToasts, toast, Toasts } from './toast';
+export { Unbroken } from './unbroken';

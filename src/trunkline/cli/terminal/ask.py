@@ -29,7 +29,9 @@ from trunkline.dialects.visible import one_revealed_line
 from trunkline.errors import Invalid, TrunklineError, Unsupported
 
 Policy = Literal["ask", "wait", "allow", "deny"]
-YES = ("y", "yes", "a", "always")
+ONCE = ("a", "approve", "y", "yes")
+ALWAYS = ("l", "always")
+DENY = ("d", "deny", "n", "no")
 NO = ("n", "no", DECLINE)
 TITLE_CHARS = 60
 """Characters of a field's title that stand in its prompt; a longer one stands above."""
@@ -219,10 +221,10 @@ class TerminalAsks:
 
     async def _decide(self, request_id: str, answer: str, options: Sequence[Fields]) -> bool:
         """Send what was typed to the hub; False when it is no answer."""
-        if answer in YES:
-            scope: Scope = "always" if answer.startswith("a") else "once"
+        if answer in (*ONCE, *ALWAYS):
+            scope: Scope = "always" if answer in ALWAYS else "once"
             await self._hub.decide(self._session_id, request_id, allow=True, scope=scope)
-        elif answer in ("n", "no"):
+        elif answer in DENY:
             await self._hub.decide(self._session_id, request_id, allow=False)
         elif (option := _option(answer, options)) is not None:
             await self._hub.decide(self._session_id, request_id, option_id=str(option["optionId"]))
@@ -305,7 +307,7 @@ def _approves(answer: str, options: Sequence[Fields]) -> bool:
     """Whether an answer may let the agent do it: of a kind that nobody knows, only the agent knows that."""
     option = _option(answer, options)
     alike = [each for each in options if option is not None and each.get("optionId") == option.get("optionId")]
-    return answer in YES or not all(str(each.get("kind", "")).startswith("reject") for each in alike)
+    return answer in (*ONCE, *ALWAYS) or not all(str(each.get("kind", "")).startswith("reject") for each in alike)
 
 
 def _option(answer: str, options: Sequence[Fields]) -> Fields | None:

@@ -25,7 +25,8 @@ from trunkline.dialects.visible import one_line, one_revealed_line, revealed
 REST_S = 1.0
 PREVIEW_LINES = 20
 """Lines of one act that are shown before somebody asks for all of them."""
-KEYS = "[y]es, [a]lways, [n]o"
+KEYS = "[a]pprove, [d]eny, a[l]ways"
+"""The letters of the page and of ``chat``."""
 VIEW = "[v]iew all"
 PROMPT = "  {}, or a number > "
 PAGER = "  {} of {}: Enter shows more{}, [q]uit > "

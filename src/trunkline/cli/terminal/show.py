@@ -26,6 +26,9 @@ _ID_BEHIND = re.compile(r" \([0-9a-f]{12}\)(?=$| \()")
 _DECIDED = re.compile(r"(?<=: decided by )[^\n]+$")
 """Who wrote a rule, at the end of a reason that the hub gave."""
 
+UNNAMED = "browser"
+"""What the hub calls a browser that nobody gave a name."""
+
 Fields = Mapping[str, Any]
 
 
@@ -210,6 +213,8 @@ def who_words(by: str) -> str:
     words = _ID_BEHIND.sub("", named, count=1)
     if words == named and named.partition(" (")[0] == "main":
         return f"you{named.removeprefix('main')}"  # an editor's name may follow
+    if words != named and words == UNNAMED:
+        return f"a {UNNAMED}"
     return {"": "somebody", "user": "somebody", "policy": "a rule"}.get(words, words)
 
 

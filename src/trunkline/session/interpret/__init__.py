@@ -146,8 +146,10 @@ class Interpreter:
     def request(self, announced: Announced, texts: Mapping[str, str] = NO_TEXTS, disk: Disk | None = None) -> None:
         """Put an ask to a person that was announced (``asks.announce``); ``texts`` and ``disk`` were found on the disk."""
         keep_before(announced.own.call, texts)
+        tool_call_id = announced.own.call.state.tool_call_id
+        self._plan_of(tool_call_id)  # what is agreed to is read before it is asked about
         self.asks.request(announced, texts, disk)
-        self._after_call(announced.own.call.state.tool_call_id)
+        self._after_call(tool_call_id)
 
     def replayed(self) -> None:
         """The agent has replayed all of its history: what is open in it does not go on."""
@@ -241,13 +243,17 @@ class Interpreter:
 
     def _after_call(self, tool_call_id: str) -> None:
         """What a call's input says beyond the call itself: a plan, a question."""
+        self._plan_of(tool_call_id)
         call = self.fold.calls.get(tool_call_id)
         if call is None:
             return
-        if call.state.kind == "switch_mode":
-            self.conditions.plan_shown(call.state)
         if self._can_ask and not call.questioned and self._names.role_of(name_of(call.state)) == "ask_user":
             emit_questions(self.writer, call)
+
+    def _plan_of(self, tool_call_id: str) -> None:
+        call = self.fold.calls.get(tool_call_id)
+        if call is not None and call.state.kind == "switch_mode":
+            self.conditions.plan_shown(call.state)
 
     def _other(self, signal: Signal) -> None:
         match signal:

@@ -92,6 +92,7 @@ export const approvals = {
   terminalAnswered: 'Answered in the terminal',
   over: 'No longer waits for anybody',
   timedOut: 'Nobody answered in time, so it was denied',
+  ruleAdded: 'You added a rule',
   byYou: 'you',
   somebody: 'somebody',
   away: 'An answer does not arrive now. {why}',

@@ -37,7 +37,7 @@ export const home = {
   unknownTitle: 'Nothing is known yet',
   unknownText: 'Trunkline has not answered since this page was opened. Its sessions show up here as soon as it does.',
   emptyTitle: 'No sessions yet',
-  emptyText: 'Start one here, or with “trunkline run” in a terminal. Whatever an agent does then shows up on this page, on every device.',
+  emptyText: 'Start one here, or with “trunkline chat” in a terminal. Whatever an agent does then shows up on this page, on every device.',
   emptyNew: 'Start a session',
   tour: 'Take the tour',
   tourHint: 'The tour needs no key and no network. A demo agent works in a folder of its own, and asks before it changes anything.',

@@ -9,7 +9,7 @@ export const newSession = {
   ifLogin: 'If it wants a login:',
   copyInstall: 'Copy how to install {name}',
   copyLogin: 'Copy how to log in to {name}',
-  hintEnter: 'Enter starts, Shift+Enter begins a line',
+  hintEnter: 'Enter starts, Shift+Enter begins a new line',
   notInstalled: { one: '{n} more is not installed', other: '{n} more are not installed' },
   howToInstall: 'How to install',
   noneInstalled: 'No agent is installed on the machine that runs Trunkline. Install one of these, or try the demo agent.',

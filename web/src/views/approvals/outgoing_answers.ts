@@ -27,7 +27,7 @@ export function sendAnswer(sessionId: string, ask: string, command: ACPCommand):
   const before = connection.outbox.peek().filter((sent) => askOf(sent.command) === ask);
   if (before.some((sent) => sent.state !== 'failed')) return;
   before.forEach((sent) => sent.drop());
-  markAnsweredHere(ask);
+  markAnsweredHere(ask, true, command._meta?.['scope'] === 'always');
   connection.command(sessionId, command);
 }
 

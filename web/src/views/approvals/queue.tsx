@@ -10,6 +10,7 @@
  */
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { loadAgents } from '../../hub/agents';
 import { connection } from '../../hub/connection';
 import { askId, pending, type Pending } from '../../hub/session_list';
 import { t } from '../../i18n';
@@ -35,6 +36,7 @@ export function ApprovalsQueue(): JSX.Element {
   const selected = useSelection(places.map(askId).filter((ask) => open.has(ask)));
   const heading = useRef<HTMLHeadingElement>(null);
   useNextInFocus(open, selected, heading);
+  useEffect(() => void loadAgents(), []); // for their names
   return (
     <div class="approvals-view">
       <header class="approvals-title">

@@ -4,6 +4,7 @@ import { useContext } from 'preact/hooks';
 import { byWhom, withNames } from '../../hub/people';
 import { askId, pending } from '../../hub/session_list';
 import { t } from '../../i18n';
+import { write } from '../../route';
 import { Icon, type IconName } from '../../ui';
 import { resolutionOf, type Resolution } from './resolutions';
 import { MarkedText } from '../../content/visible_text';
@@ -38,6 +39,7 @@ export function ResolutionLine({ resolution }: { resolution: Resolution }): JSX.
     <p class={`approvals-resolution approvals-resolution-${resolution.how}`} role="status">
       <Icon name={ICONS[resolution.how]} size={16} />
       <span>{resolutionWords(resolution)}</span>
+      {resolution.ruled && <a href={write({ view: 'policy' })}>{t('approvals.ruleAdded')}</a>}
       {resolution.reason && resolution.how !== 'timeout' && resolution.by !== 'terminal' && <span class="approvals-reason"><MarkedText text={withNames(resolution.reason)} /></span>}
     </p>
   );

@@ -19,17 +19,19 @@ export interface Resolution {
   at: number;
   /** It was decided on this page. */
   here?: boolean;
+  /** The decision went into the file of rules. */
+  ruled?: boolean;
 }
 
 const KEPT = 100;
 const known = signal<ReadonlyMap<string, Resolution>>(new Map());
 
-/** Asks that were answered on this page, as far as nobody was faster. */
-const answered = new Set<string>();
+/** Asks that were answered on this page, as far as nobody was faster, and whether with a rule for the file. */
+const answered = new Map<string, boolean>();
 
 /** Somebody answers here; `false` takes it back: somebody else was first. */
-export function markAnsweredHere(ask: string, here = true): void {
-  if (here) answered.add(ask);
+export function markAnsweredHere(ask: string, here = true, ruled = false): void {
+  if (here) answered.set(ask, ruled);
   else answered.delete(ask);
 }
 
@@ -78,7 +80,7 @@ export function resolutionIn(error: HubError): Resolution | null {
 
 /** Keep how an ask ended. */
 export function addResolution(ask: string, resolution: Resolution): void {
-  const all = new Map(known.peek()).set(ask, { ...resolution, here: answered.has(ask) });
+  const all = new Map(known.peek()).set(ask, { ...resolution, here: answered.has(ask), ruled: answered.get(ask) ?? false });
   for (const oldest of all.keys()) {
     if (all.size <= KEPT) break;
     all.delete(oldest);

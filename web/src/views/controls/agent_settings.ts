@@ -43,6 +43,11 @@ export function settingsOf(modes: SessionModeState | null, mode: string | null, 
   return { mode: shownMode, model, others: rest.map((option) => (option.type === 'select' ? settingOf(option) : option)) };
 }
 
+/** What the agent calls one of its models; its id where it says nothing of it. */
+export function modelName(options: readonly ConfigOption[] | null, id: string): string {
+  return settingsOf(null, null, options, '').model?.choices.find((choice) => choice.value === id)?.name ?? id;
+}
+
 function modeSetting(modes: SessionModeState, mode: string | null, name: string): Setting {
   const choices = modes.availableModes.map((each) => ({ value: each.id, name: each.name, ...(each.description ? { description: each.description } : {}) }));
   return { by: 'mode', id: 'mode', name, current: mode ?? modes.currentModeId, choices };

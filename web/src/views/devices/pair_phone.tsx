@@ -8,7 +8,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { http } from '../../hub/http';
 import { reachable, useWayIn } from '../../hub/way_in';
 import { t } from '../../i18n';
-import { Button, Copy, now, toast } from '../../ui';
+import { Button, Copy, now, toast, Unbroken } from '../../ui';
 import { clockText } from '../approvals/countdown';
 import { useControl } from '../controls/run_control';
 import type { Scope } from '../controls/availability';
@@ -102,15 +102,10 @@ function OutOfReach(): JSX.Element {
   return (
     <div class="devices-warning" role="status">
       <p>{t('devices.pairLoopback', { host: location.host })}</p>
-      <p class="devices-url"><code>{unbroken(command)}</code> <Copy text={command} label={t('content.copyCommand')} /></p>
-      <p>{unbroken(t('devices.pairWays'))}</p>
+      <p class="devices-url"><code><Unbroken words={command} /></code> <Copy text={command} label={t('content.copyCommand')} /></p>
+      <p><Unbroken words={t('devices.pairWays')} /></p>
     </div>
   );
-}
-
-/** Words that go to the next line between each other only: a hyphen begins an option here. */
-function unbroken(words: string): JSX.Element[] {
-  return words.split(' ').map((word) => <><span class="devices-word">{word}</span> </>);
 }
 
 function Qr({ text }: { text: string }): JSX.Element {

@@ -7,7 +7,7 @@ import type { HubError } from '../../hub/http';
 import { useWayIn } from '../../hub/way_in';
 import { t } from '../../i18n';
 import { secret as opened } from '../../route';
-import { Button, Copy, Icon } from '../../ui';
+import { Button, Copy, Icon, Unbroken } from '../../ui';
 import { enterByHand, enterTrouble } from './enter';
 
 export function LoginView(): JSX.Element {
@@ -31,7 +31,7 @@ export function LoginView(): JSX.Element {
       <ol class="login-ways">
         <li>
           <p>{t('login.fromTerminal')}</p>
-          <p class="login-command"><code>{way.command}</code><Copy text={way.command} /></p>
+          <p class="login-command"><code><Unbroken words={way.command} /></code><Copy text={way.command} /></p>
         </li>
         <li><p>{t('login.fromDevice')}</p></li>
         <li>

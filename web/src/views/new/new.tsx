@@ -35,6 +35,7 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
   const problem = useSignal('');
   const panel = useSignal<Panel | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
+  const whole = useRef<HTMLFormElement>(null);
   const node = chosenNode(form.node.value);
   const at = node || likelyNode();
   const folders = useFolders(cwd, at, () => form.isFolderChosen);
@@ -44,6 +45,9 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
     form.starting = new Starting();
   };
   useEffect(() => void loadAgents(true, at), [at]);
+  useEffect(() => {
+    if (panel.value) whole.current?.querySelector('.new-part')?.scrollIntoView({ block: 'nearest' });
+  }, [panel.value]);
   useEffect(() => {
     if (!installedAgents(at).some((each) => each.name === agent.peek())) choose(usualAgent(at));
   }, [agentsAt(at)]);
@@ -78,7 +82,7 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
     }
   };
   return (
-    <form class="new" onSubmit={(event) => void start(event)}>
+    <form class="new" ref={whole} onSubmit={(event) => void start(event)}>
       <h1>{t('new.title')}</h1>
       <PromptField text={prompt} files={files} lost={form.lost} agent={agent.value} cwd={cwd.value} node={at} takesPictures={featuresOf(agentOf(agent.value, at))?.image !== false} field={field}>
         <Button kind="primary" type="submit" icon="play" busy={busy.value} disabled={!canStart}>{t('new.start')}</Button>

@@ -46,6 +46,15 @@ describe('how an ask ended', () => {
     addResolution('d', { how: 'denied', by: 'tablet', at: 0 });
     expect(resolutions.value.get('d')).toMatchObject({ how: 'denied', by: 'tablet', here: false });
   });
+  it('says that a rule went along where we decided for good, and nobody was faster', () => {
+    markAnsweredHere('g', true, true);
+    onEvent(resolved('g', {}));
+    expect(resolutions.value.get('g')).toMatchObject({ how: 'approved', here: true, ruled: true });
+    markAnsweredHere('h', true, true);
+    markAnsweredHere('h', false);
+    addResolution('h', { how: 'denied', by: 'tablet', at: 0 });
+    expect(resolutions.value.get('h')?.ruled).toBe(false);
+  });
   it('of a question is its action', () => {
     onEvent({ type: 'custom', namespace: 'trunkline', eventName: 'question_resolved', seq: 2, sessionId: 's', timestamp: '2026-01-01T00:00:00.000Z',
       data: { questionId: 'q', action: 'decline' }, _meta: { by: 'phone' } } as ACPEvent);

@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest';
-import { settingsOf } from '../../../src/views/controls/agent_settings';
+import { modelName, settingsOf } from '../../../src/views/controls/agent_settings';
 
 const MODES = { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }, { id: 'plan', name: 'Plan', description: 'Only reads' }] };
 const MODEL = { type: 'select' as const, id: 'model', name: 'Model', category: 'model', currentValue: 'one',
@@ -22,6 +22,9 @@ describe('what of an agent can be set', () => {
   it('has the mode once, however often the agent tells of it', () => {
     expect(settingsOf(MODES, null, [MODE], 'Mode')).toMatchObject({ mode: { by: 'mode', current: 'ask' }, others: [] });
     expect(settingsOf(null, null, [MODE], 'Mode')).toMatchObject({ mode: { by: 'config', id: 'm' }, others: [] });
+  });
+  it('says what the agent calls a model, and the id of one that it says nothing of', () => {
+    expect([modelName([MODEL], 'one'), modelName([MODEL], 'gone'), modelName(null, 'one')]).toEqual(['One', 'gone', 'one']);
   });
   it('is nothing where an agent tells nothing', () => expect(settingsOf(null, null, null, 'Mode')).toEqual({ mode: null, model: null, others: [] }));
 });

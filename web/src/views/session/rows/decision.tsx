@@ -41,9 +41,10 @@ export function decisionOn(call: Call | undefined): string | undefined {
   return decision === undefined || call?.waits ? undefined : decidedInShort(decision);
 }
 
-/** The same of a run of calls, where people decided on what was done in it, all of it alike. What was not done has a row of its own. */
+/** The same of a run of calls, where people decided on all that was asked in it and done, alike. What was not done has a row of its own. */
 export function decisionOnAll(members: readonly Item[]): string | undefined {
   const done = members.flatMap((member) => (member.kind === 'tool' && member.call.peek().status === 'completed' ? [member.call.peek()] : []));
-  const found = new Set(done.filter((call) => call.decisions.at(-1)?.resolvedBy === 'user').map(decisionOn));
+  const asked = done.filter((call) => call.decisions.length > 0);
+  const found = new Set(asked.map((call) => (call.decisions.at(-1)?.resolvedBy === 'user' ? decisionOn(call) : undefined)));
   return found.size === 1 ? [...found][0] : undefined;
 }

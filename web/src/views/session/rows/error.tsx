@@ -55,11 +55,12 @@ export function ErrorRow({ item }: { item: ErrorItem }): JSX.Element {
       <Icon name="warning" size={18} />
       <div class="session-banner-text">
         {!(newest && view.status === 'error') && <p><b>{t('session.failedTitle')}</b></p>}
-        <p class="session-plain">{error.message} <code>{error.code}</code></p>
-        {open && <Json value={error.details ?? null} />}
+        <p class="session-plain">{error.message}</p>
+        {open && <p><code>{error.code}</code></p>}
+        {open && error.details !== undefined && <Json value={error.details} />}
       </div>
       <div class="session-banner-actions">
-        {error.details !== undefined && <Button kind="quiet" expanded={open} onClick={toggle}>{t('session.errorDetails')}</Button>}
+        <Button kind="quiet" expanded={open} onClick={toggle}>{t('session.errorDetails')}</Button>
         {canRetry && <Button icon="refresh" disabled={again || waits} onClick={() => void retry()}>{again || waits ? t('session.retried') : t('session.retry')}</Button>}
       </div>
     </div>

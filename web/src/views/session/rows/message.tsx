@@ -8,6 +8,8 @@ import { Image } from '../../../content/markdown/image';
 import { Markdown } from '../../../content/markdown/markdown';
 import type { MessageItem } from '../../../model/timeline/items';
 import { clockTime, Copy } from '../../../ui';
+import { modelName } from '../../controls/agent_settings';
+import { useSessionView } from '../view_state';
 import { CopyLink } from './copy_link';
 import { OwnText } from './own_text';
 import { useRest } from './rest';
@@ -18,6 +20,7 @@ export function MessageRow({ item }: { item: MessageItem }): JSX.Element {
 
 function AgentMessage({ item }: { item: MessageItem }): JSX.Element {
   const { done, images, model } = item.state.value;
+  const { session } = useSessionView();
   return (
     <div class="session-said">
       <Markdown text={item.text.value} live={!done} rest={useRest(item)} />
@@ -27,7 +30,7 @@ function AgentMessage({ item }: { item: MessageItem }): JSX.Element {
           <Copy text={() => item.text.peek()} label={t('session.copyMessage')} />
           <CopyLink seq={item.seq} />
           <time dateTime={new Date(item.at).toISOString()}>{clockTime(item.at)}</time>
-          {model !== undefined && <span>{model}</span>}
+          {model !== undefined && <span>{modelName(session.state.value.configOptions, model)}</span>}
         </div>
       )}
     </div>

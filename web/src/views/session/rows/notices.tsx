@@ -12,6 +12,7 @@ import type { ChangesItem, GitItem, NoticeItem, NoticeState, PlanItem, TurnEndIt
 import { write } from '../../../route';
 import { judgeLink } from '../../../text/markdown/links';
 import { Icon, now, span, type IconName } from '../../../ui';
+import { modelName } from '../../controls/agent_settings';
 import { artifactHref } from '../../files/address';
 import { Card, CardIcon } from './card';
 import { useOpenRow, useSessionView } from '../view_state';
@@ -30,7 +31,7 @@ export function NoticeRow({ item }: { item: NoticeItem }): JSX.Element {
   return (
     <p class={`session-notice session-notice-${item.tone}`}>
       {item.tone !== 'quiet' && <Icon name={TONE_ICONS[item.tone]} size={16} />}
-      <span>{item.name === 'rule_added' && isInFile(state) ? <a href={write({ view: 'policy' })}>{noticeInWords(item.name, state)}</a> : noticeInWords(item.name, item.name === 'current_mode_update' ? { ...state, text: modeName(session.state.value, state.text) } : state)}{item.name === 'rate_limit' && state.text !== undefined ? `: ${state.text}` : ''}</span>
+      <span>{item.name === 'rule_added' && isInFile(state) ? <a href={write({ view: 'policy' })}>{noticeInWords(item.name, state, session.state.value)}</a> : noticeInWords(item.name, item.name === 'current_mode_update' ? { ...state, text: modeName(session.state.value, state.text) } : state, session.state.value)}{item.name === 'rate_limit' && state.text !== undefined ? `: ${state.text}` : ''}</span>
       {item.name === 'rate_limit' && <Countdown until={state.until} />}
     </p>
   );
@@ -79,12 +80,12 @@ function Aside({ item }: { item: NoticeItem }): JSX.Element {
   return <Card icon={<CardIcon name={item.tone === 'warning' ? 'warning' : 'info'} />} look="aside" open={open} onToggle={toggle} title={title}>{() => <Json value={state.data} />}</Card>;
 }
 
-function noticeInWords(name: string, state: NoticeState): string {
+function noticeInWords(name: string, state: NoticeState, view: SessionState): string {
   const who = state.by !== undefined ? whoIs(state.by) : t('session.notice_somebody');
   switch (name) {
     case 'started': {
       const { projectName, model } = state.data as SessionStartedEvent;
-      return model !== undefined ? t('session.notice_startedWith', { project: projectName, model }) : t('session.notice_started', { project: projectName });
+      return model !== undefined ? t('session.notice_startedWith', { project: projectName, model: modelName(view.configOptions, model) }) : t('session.notice_started', { project: projectName });
     }
     case 'resumed': return resumedInWords(state, who);
     case 'compaction_update': return t(state.text === 'in_progress' ? 'session.notice_compacting' : 'session.notice_compaction');
