@@ -16,6 +16,7 @@ import msgspec
 from trunkline import decoders
 from trunkline.cluster import jetstream, subjects, wire
 from trunkline.cluster.connection import Connection
+from trunkline.cluster.last_mark import mark_or_none
 from trunkline.cluster.shipping.removing import Place, erase, is_on_one, messages_at, places_of, purge
 from trunkline.cluster.tables.keys import Keys
 from trunkline.dialects.outside import BROKEN
@@ -70,7 +71,7 @@ async def _sweep(connection: Connection, session: _Session, *, on_one: bool) -> 
     """One session; None where it is not at its end."""
     pool, session_id = session
     found = await jetstream.last_message(connection, subjects.JOURNAL, subjects.journal(pool, session_id))
-    mark = None if found is None else _mark(found.headers)
+    mark = None if found is None else mark_or_none(found.headers)
     if found is None or mark is None or mark.kind != wire.END:
         return None
     places = places_of(pool, session_id, found.seq)
@@ -84,7 +85,7 @@ async def _sweep(connection: Connection, session: _Session, *, on_one: bool) -> 
 
 async def _has_later_epoch(connection: Connection, place: Place, epoch: int) -> bool:
     async for message in messages_at(connection, place):
-        mark = _mark(message.headers)
+        mark = mark_or_none(message.headers)
         if mark is not None and mark.epoch > epoch:
             return True
     return False
@@ -113,13 +114,6 @@ async def _subjects(connection: Connection, stream: str, topics: str) -> dict[st
         found |= page
         if not page or len(found) >= answer.get("total", 0):
             return found
-
-
-def _mark(headers: dict[str, str]) -> wire.Mark | None:
-    try:
-        return wire.read_mark(headers)
-    except Invalid:
-        return None
 
 
 def _session_of_row(subject: str) -> _Session:

@@ -50,7 +50,11 @@ def test_an_answer_means(answer: Ack | Refusal, means: object) -> None:
     ((Mark("claim", 3, 0, 10), 50), Stored(10, 50)),
     ((Mark("entries", 2, 10, None), 50), WentBack(10, 50, 2)),
     (None, WentBack(0, 0, 0)),
+    # One that says nothing of entries, or is none of ours, is one more: what stands before it is there.
+    ((None, 50), Stored(10, 50)),
+    ((Mark("later", 3, 0, None), 50), Stored(10, 50)),
+    ((Mark("later", 4, 0, None), 50), Taken(4, 0)),
     ((Mark("end", 3, 0, 20), 50), Ended()),
 ])
-def test_the_last_message_means(last: tuple[Mark, int] | None, means: object) -> None:
+def test_the_last_message_means(last: tuple[Mark | None, int] | None, means: object) -> None:
     assert of_last(last, epoch=3, shipped=10) == means

@@ -17,6 +17,7 @@ from typing import Final
 from trunkline.cluster import jetstream, subjects, wire
 from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import Stored
+from trunkline.cluster.last_mark import last_mark
 from trunkline.cluster.reading.decoding import entries_in
 from trunkline.cluster.reading.index import SeqIndex
 from trunkline.cluster.shipping.parts import join_parts
@@ -36,14 +37,18 @@ BEGUN_MOST: Final = 1000
 FIRST_WINDOW: Final = 64
 """Entries that are looked back for at first, for a page from the end."""
 
+ShownAs = Callable[[str, Entry], Entry]
+
 
 class StreamReader:
     """Reads sessions of the cluster. ``pool_of`` knows where a session is; it raises SessionNotFound."""
 
-    def __init__(self, connection: Connection, pool_of: Callable[[str], str], base: Callable[[], int] = lambda: 0) -> None:
-        """``base`` is added to every place: the generation that it is of (``wire.base_of``)."""
+    def __init__(self, connection: Connection, pool_of: Callable[[str], str], base: Callable[[], int] = lambda: 0, *,
+                 shown_as: ShownAs = lambda session_id, entry: entry) -> None:
+        """``base`` is added to every place: the generation that it is of (``wire.base_of``). ``shown_as`` makes of each entry
+        what clients may see of it (``decoding.as_its_own``)."""
         self._connection = connection
-        self._base = base
+        self._base, self._shown_as = base, shown_as
         self._pool_of = pool_of
         self._index = SeqIndex()
         self._ended = DeletedIds()
@@ -89,7 +94,7 @@ class StreamReader:
         found = await jetstream.last_near(self._connection, subjects.JOURNAL, subject)
         if found is None:
             return None
-        mark = wire.read_mark(found.headers)
+        mark = await last_mark(self._connection, found)
         if mark.last:
             self._index.learn(session_id, mark.last, found.seq)
         return mark, found.seq
@@ -98,7 +103,7 @@ class StreamReader:
         """The mark of a session's last message, as the stream's leader has it."""
         subject = subjects.journal(self._pool_of(session_id), session_id)
         found = await jetstream.last_message(self._connection, subjects.JOURNAL, subject)
-        return None if found is None else wire.read_mark(found.headers)
+        return None if found is None else await last_mark(self._connection, found)
 
     def forget(self, session_id: str) -> None:
         """What is known of where its entries are is wrong."""
@@ -163,8 +168,15 @@ class StreamReader:
         return 0 if found is None else found[1]
 
     async def _first_from(self, subject: str, stream_seq: int) -> Stored | None:
+        """The first message from a number on that says where the session stands."""
         page = await jetstream.read_page(self._connection, subjects.JOURNAL, subject, from_seq=stream_seq, batch=1, max_bytes=1)
-        return page.messages[0] if page.messages else None
+        if not page.messages or _last_of(page.messages[0]):
+            return page.messages[0] if page.messages else None
+        async with aclosing(self._messages(subject, page.messages[0].seq + 1)) as messages:
+            async for message in messages:
+                if _last_of(message):
+                    return message
+        return None
 
     async def _messages(self, subject: str, from_seq: int) -> AsyncGenerator[Stored, None]:
         while True:
@@ -208,6 +220,7 @@ class StreamReader:
 
         found = await entries_in(session_id, message.seq, message.headers, message.data, fetch)
         base = self._base()
+        found = [self._shown_as(session_id, entry) for entry in found]
         for entry in found:
             entry.pos += base
         if found:

@@ -13,6 +13,7 @@ import msgspec
 from trunkline.cluster import jetstream, subjects, wire
 from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import IN_FLIGHT, Ack
+from trunkline.cluster.last_mark import last_mark
 from trunkline.cluster.shipping import verdict
 from trunkline.cluster.shipping.ledger import ShippedRow
 from trunkline.cluster.shipping.verdict import Moved
@@ -38,7 +39,7 @@ async def last_known(connection: Connection, pool: str, session_id: str) -> Last
 async def last_marked(connection: Connection, pool: str, session_id: str) -> tuple[LastKnown, wire.Mark]:
     """The same, with the mark of its last message."""
     found = await jetstream.last_message(connection, subjects.JOURNAL, subjects.journal(pool, session_id))
-    mark = None if found is None else wire.read_mark(found.headers)
+    mark = None if found is None else await last_mark(connection, found)
     if found is None or mark is None or mark.kind == wire.END:
         raise SessionNotFound(f"the cluster's stream has no session {session_id}", details={"sessionId": session_id})
     return LastKnown(mark.epoch, mark.last or mark.after or 0, found.seq), mark

@@ -18,6 +18,7 @@ from typing import Final
 from trunkline.cluster import jetstream, subjects, wire
 from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import Refusal
+from trunkline.cluster.last_mark import mark_or_none
 from trunkline.cluster.shipping import verdict
 from trunkline.cluster.shipping.ledger import ShippedRow
 from trunkline.cluster.shipping.removing import erase, is_on_one, places_of, purge
@@ -65,10 +66,10 @@ async def _end(connection: Connection, pool: str, row: ShippedRow, why: str) -> 
         moved = verdict.of_answer(answer, row.seq)
         found = await jetstream.last_near(connection, subjects.JOURNAL, subject) if isinstance(moved, Moved) else None
         if found is not None:
-            mark = wire.read_mark(found.headers)
-            if mark.epoch > row.epoch:
+            mark = mark_or_none(found.headers)
+            if mark is not None and mark.epoch > row.epoch:
                 return None
-            if mark.kind == wire.END:
+            if mark is not None and mark.kind == wire.END:
                 return found.seq  # of an earlier try
             fence = found.seq
     raise ClusterUnavailable(f"the end of session {row.session} could not be written to the cluster's stream")

@@ -14,12 +14,13 @@ from typing import Final, Protocol
 
 from trunkline.cluster import jetstream, subjects, wire
 from trunkline.cluster.connection import Connection
+from trunkline.cluster.last_mark import mark_or_none
 from trunkline.cluster.shipping import verdict
 from trunkline.cluster.shipping.outbox import Outbox
 from trunkline.cluster.shipping.pace import Pace
 from trunkline.cluster.shipping.parts import parts_of
 from trunkline.cluster.shipping.verdict import Again, Ended, Full, Moved, Refused, Stored, Taken, WentBack
-from trunkline.errors import ClusterDenied, ClusterUnavailable, Invalid, NodeAway, NodeSilent, StorageError
+from trunkline.errors import ClusterDenied, ClusterUnavailable, NodeAway, NodeSilent, StorageError
 from trunkline.journal.base import Entry
 from trunkline.threads import Lane
 
@@ -119,8 +120,8 @@ class Line:
         """Look whether another node has the session. Where that cannot be told, the next group will."""
         try:
             found = await jetstream.last_near(self.way.connection, subjects.JOURNAL, self._subject)
-            last = None if found is None else (wire.read_mark(found.headers), found.seq)
-        except (ClusterDenied, Invalid, *_UNKNOWN):
+            last = None if found is None else (mark_or_none(found.headers), found.seq)
+        except (ClusterDenied, *_UNKNOWN):
             return
         by = verdict.of_last(last, epoch=self.epoch, shipped=self.outbox.shipped)
         if isinstance(by, Taken) and not self.over:
@@ -210,9 +211,9 @@ class Line:
             found = await jetstream.last_near(self.way.connection, subjects.JOURNAL, self._subject)
             if (found.seq if found is not None else 0) != moved.stream_seq:
                 return None
-            last = None if found is None else (wire.read_mark(found.headers), found.seq)
+            last = None if found is None else (mark_or_none(found.headers), found.seq)
             return verdict.of_last(last, epoch=self.epoch, shipped=self.outbox.shipped)
-        except (ClusterDenied, Invalid) as error:
+        except ClusterDenied as error:
             return Refused(error.message)
         except _UNKNOWN:
             return None

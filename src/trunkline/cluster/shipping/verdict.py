@@ -81,16 +81,20 @@ def of_answer(answer: Ack | Refusal, last_seq: int) -> Stored | Again | Moved | 
     return Refused(f"{answer.description} ({answer.err_code})")
 
 
-def of_last(last: tuple[Mark, int] | None, *, epoch: int, shipped: int) -> Stored | WentBack | Taken | Ended:
+def of_last(last: tuple[Mark | None, int] | None, *, epoch: int, shipped: int) -> Stored | WentBack | Taken | Ended:
     """What the subject's last message, and its number, mean for an owner of ``epoch`` whose entries up to ``shipped`` were
-    acknowledged."""
+    acknowledged. A message that names no entries, or is none of ours, is one more; what stands before it is there."""
     if last is None:
         return WentBack(0, 0, 0)
     mark, stream_seq = last
+    if mark is None:
+        return Stored(shipped, stream_seq)
     if mark.epoch > epoch:
         return Taken(mark.epoch, mark.after or 0)
     if mark.kind == wire.END:
         return Ended()
+    if mark.epoch == epoch and mark.kind != wire.CLAIM and not mark.last:
+        return Stored(shipped, stream_seq)
     seq = (mark.after or 0) if mark.kind == wire.CLAIM else mark.last
     if mark.epoch < epoch or seq < shipped:
         return WentBack(seq, stream_seq, mark.epoch)
