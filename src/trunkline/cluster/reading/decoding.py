@@ -39,8 +39,12 @@ class _Envelope(msgspec.Struct, rename="camel"):
     type: str
 
 
+class _Object(msgspec.Struct):
+    """Any object."""
+
+
 _envelope = decoders.of(_Envelope)
-_object = decoders.of(dict[str, msgspec.Raw])
+_object = decoders.of(_Object)
 
 
 def as_its_own(session_id: str, entry: Entry) -> Entry:
