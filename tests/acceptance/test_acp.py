@@ -209,7 +209,7 @@ def test_the_end_of_stdin_ends_the_command_and_not_the_session(hub: HubProcess) 
     session_id = run(check(), 60)
     view = hub.wire.get(f"/sessions/{session_id}")
     assert view["status"] == "running" and view["turn"] is not None
-    hub.wire.ask("DELETE", f"/sessions/{session_id}").expect(204)
+    assert hub.wire.ask("DELETE", f"/sessions/{session_id}").status in (200, 204)  # in a cluster it says what became of it there
 
 
 def test_a_hub_that_restarts_is_found_again_and_the_session_goes_on(new_hub: Callable[..., HubProcess]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import msgspec
 import pytest
@@ -15,11 +16,15 @@ from tests.cluster.test_nodes import joined, row
 from tests.tooling.nats import NatsServer
 from trunkline.cluster import jetstream, subjects
 from trunkline.cluster.connection import Connection
+from trunkline.cluster.directory import Directory
 from trunkline.cluster.jetstream import Ack
 from trunkline.cluster.shipping.ending import remove_session
+from trunkline.cluster.showing.listed import Listed
+from trunkline.cluster.showing.opened import OpenSessions
+from trunkline.cluster.showing.remote import RemoteSession
 from trunkline.cluster.sweeping import sweep
 from trunkline.cluster.table import Table
-from trunkline.journal.base import Entry
+from trunkline.journal.base import Entry, RowFilter
 
 
 async def send(connection: Connection, subject: bytes, header: bytes, body: bytes = b"x") -> None:
@@ -91,3 +96,29 @@ def test_a_session_that_no_id_can_have_holds_up_no_sweep(nats: NatsServer) -> No
             assert [each.session for each in await sweep(admin)] == ["ses_1"]
 
     run(go())
+
+
+@pytest.mark.parametrize("wrong", [{"updated_at": 10 ** 400}, {"updated_at": -1}, {"created_at": 10 ** 18}, {"epoch": 10 ** 40},
+                                   {"last_seq": 10 ** 400}], ids=["far", "before 1970", "no date", "an epoch", "a number"])
+def test_a_row_of_numbers_that_cannot_be_shown_hides_no_session(nats: NatsServer, wrong: dict[str, int]) -> None:
+    async def go() -> None:
+        await set_up(nats.url)
+        async with connected(nats.url, node="box") as box, connected(nats.url, node="web") as web:
+            directory = Directory(web, pool="web", owner="web")
+            directory.start()
+            sight = Listed(directory, "web", lambda view: None, OpenSessions(nobody))
+            directory.watch(sight.on_row)
+            for session_id, more in (("ses_odd", wrong), ("ses_1", {})):
+                row = {"id": session_id, "pool": "box", "owner": "box", "epoch": 1, "agent": "demo", "cwd": "/", "title": "",
+                       "status": "idle", "created_at": 1, "updated_at": 1, "last_seq": 1, "summary": {}} | more
+                key = subjects.key(subjects.SESSIONS, f"box.{session_id}")
+                assert isinstance(await jetstream.publish(box, key, json.dumps(row).encode(), {}), Ack)
+            await eventually(lambda: "ses_1" in directory.places)
+            assert [view.id for _, view in sight.newest(RowFilter())] == ["ses_1"]
+            await directory.close()
+
+    run(go())
+
+
+def nobody(session_id: str) -> RemoteSession:
+    raise AssertionError("nobody follows anything")

@@ -23,7 +23,7 @@ from trunkline.cluster.checkpoints import store_checkpoint
 from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import Ack, Refusal
 from trunkline.cluster.table import Table
-from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.outside import BROKEN, Count, Moment
 from trunkline.errors import (
     ClusterDenied,
     ClusterUnavailable,
@@ -50,14 +50,14 @@ class SessionPlace(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     pool: str
     owner: str
-    epoch: int
+    epoch: Count
     agent: str
     cwd: str
     title: str
     status: str
-    created_at: int
-    updated_at: int
-    last_seq: int
+    created_at: Moment
+    updated_at: Moment
+    last_seq: Count
     summary: msgspec.Raw
     """The session's view as JSON: what a list shows."""
 

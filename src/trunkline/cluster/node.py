@@ -28,6 +28,7 @@ from trunkline.cluster.members.standing import Standing
 from trunkline.cluster.members.start_places import StartPlaces
 from trunkline.cluster.moving.giving_up import GivingUp
 from trunkline.cluster.nodes import NodeRow, Nodes
+from trunkline.cluster.quiet import Quiet
 from trunkline.cluster.reading.reader import StreamReader
 from trunkline.cluster.shipping.commit_all import CommitAll
 from trunkline.cluster.shipping.ending import remove_session
@@ -122,10 +123,12 @@ class ClusterNode:
         self._raising: asyncio.Task[None] | None = None
         self._showing: asyncio.Task[None] | None = None
         self._recheck: Recheck | None = None
+        self._quiet = Quiet()
 
     async def connect(self) -> None:
         """Begin; Invalid where the key cannot be read, Conflict where another hub has the name."""
         self._home = await Lane(1).run(_home_id, self.options.folder)
+        log.addFilter(self._quiet)
         await self.connection.start()
         self.nodes.start()
         self.directory.start()
@@ -146,6 +149,7 @@ class ClusterNode:
         for part in (self.giving_up, self.directory, self.nodes, self.state):
             await part.close()
         await self.connection.close()
+        log.removeFilter(self._quiet)
 
     # What the hub calls.
 

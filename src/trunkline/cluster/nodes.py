@@ -21,7 +21,7 @@ from trunkline.cluster import subjects
 from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import Ack
 from trunkline.cluster.table import Table
-from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.outside import BROKEN, Count
 from trunkline.errors import ClusterUnavailable, Conflict, NodeAway, NodeSilent
 
 log = logging.getLogger("trunkline.cluster")
@@ -45,24 +45,24 @@ class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
     pool: str
     labels: dict[str, str]
     version: str
-    sessions: int = 0
+    sessions: Count = 0
     """In memory."""
-    running: int = 0
+    running: Count = 0
     """Agents that run."""
     lag: dict[str, float] = {}
     """Sessions whose readers elsewhere are behind, and for how many seconds."""
-    behind: int = 0
+    behind: Count = 0
     """Entries of all its sessions that the stream does not have."""
-    taken: int = 0
+    taken: Count = 0
     """Sessions that others took over from it since it was started."""
-    aside: dict[str, int] = {}
+    aside: dict[str, Count] = {}
     """Of these and of earlier ones: what it had that the stream has not, and has put aside. Sessions, with their epoch
     (``<session>:<epoch>``), and how many entries each."""
     draining: bool = False
     """Whether it takes no new sessions."""
     shared: bool = False
     """Whether its folders and its agents' stores are those of its whole pool."""
-    speaks: int = 1
+    speaks: Count = 1
     """The version of all messages between nodes."""
 
 
@@ -182,7 +182,7 @@ class Nodes:
         except BROKEN as error:
             log.error("the row of node %s cannot be read: %s", node, error)
             return
-        if row.node != node or min(row.sessions, row.running) < 0:  # a key may write its own lease only, whatever that says
+        if row.node != node:  # a key may write its own lease only, whatever that says
             log.error("the row of node %s is none that a node writes of itself", node)
             return
         self.rows[node], self._heard[node], self.heard_at[node] = row, time.monotonic(), time.time_ns() // 1000

@@ -37,6 +37,14 @@ DIGITS_MOST: Final = 18
 Whole = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
 """A whole number in JSON that somebody counts with. Without bounds it may have 4,300 digits, and no division takes that."""
 
+Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+"""The same where it can be none below 0."""
+
+MOMENT_MOST: Final = 253_402_300_799_999_999
+"""The end of the year 9999, UTC, microseconds: what is behind it cannot be shown as a date."""
+
+Moment = Annotated[int, msgspec.Meta(ge=0, le=MOMENT_MOST)]
+
 
 def is_whole_number(text: str | bytes) -> bool:
     """Whether this is written as a number that ``int`` can be trusted with: plain digits, and not too many."""

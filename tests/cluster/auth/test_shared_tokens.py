@@ -10,11 +10,13 @@ import pytest
 
 from tests.aio import eventually, run
 from tests.cluster.auth.world import OWN, Gateway, gateway, two_gateways
-from tests.cluster.tables.world import Clock
+from tests.cluster.tables.world import Clock, following
 from tests.server.site import STREAM, browser
 from tests.tooling.nats import NatsServer
+from trunkline.cluster import subjects
 from trunkline.server.auth import shared_tokens
-from trunkline.server.auth.pairings import WRONG_MOST
+from trunkline.server.auth.pairings import LETTERS, NAME_LETTERS, WRONG_MOST, Offer
+from trunkline.server.auth.shared_pairings import SharedCodes
 from trunkline.server.shared_rows import ALONE_S
 
 NEVER_S = 3_600.0
@@ -202,6 +204,20 @@ def test_a_code_ends_with_the_token_of_another_node_that_made_it(nats: NatsServe
             code = (await one.site.ask("POST", "/pair", json_body={}, token=secret)).json()["code"]
             assert await status(two, "DELETE", f"/auth/tokens/{token}") == 204
             assert (await two.claim(code)).status == 401
+
+    run(go())
+
+
+def test_a_code_that_cannot_be_read_stands_in_no_others_way(nats: NatsServer, tmp_path: Path) -> None:
+    async def go() -> None:
+        async with gateway(nats.url, tmp_path, "one", Clock()) as one, following(one.connection, subjects.AUTH, Clock()) as table:
+            odd, code = LETTERS[0] * NAME_LETTERS, LETTERS[1] * NAME_LETTERS
+            await table.create(f"pair.{odd}", b'{"offer":{},"until":1e400}')
+            assert (await one.claim(LETTERS[0] * len(await one.code()))).status == 401
+            codes = SharedCodes(table)
+            assert await codes.add(code, Offer(secret="x", parent="gone", scope="view", node="one"))
+            await codes.drop_dead("one", lambda parent: False)
+            assert await codes.look(code) is None
 
     run(go())
 

@@ -53,6 +53,7 @@ def test_an_answer_means(answer: Ack | Refusal, means: object) -> None:
     ((Mark("claim", 3, 0, 10), 50), Stored(10, 50)),
     ((Mark("entries", 2, 10, None), 50), WentBack(10, 50, 2)),
     (None, WentBack(0, 0, 0)),
+    ((Mark("later", 4, 0, None), 50), Taken(4, 0)),
     ((Mark("end", 3, 0, 20), 50), Ended()),
 ])
 def test_the_last_message_means(last: tuple[Mark, int] | None, means: object) -> None:

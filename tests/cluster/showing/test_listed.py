@@ -40,6 +40,12 @@ def _none(session_id: str) -> RemoteSession:
     raise AssertionError("nobody follows anything")
 
 
+def asked(request_id: str) -> ApprovalView:
+    return ApprovalView(request_id=request_id, tool_call_id="c1", tool_name="shell", title="Run", description="",
+                        risk_level="low", options=[], tool_input=msgspec.Raw(b"{}"), requested_at="2026-01-01T00:00:00.000Z",
+                        expires_at="2026-01-01T00:00:00.000Z")
+
+
 def names(views: list[tuple[tuple[int, str], SessionView]]) -> list[str]:
     return [view.id for _, view in views]
 
@@ -64,6 +70,15 @@ def test_a_nodes_own_sessions_are_its_hubs_to_list_and_one_node_can_be_asked_for
     assert names(rows.listed.newest(RowFilter(), "other")) == ["two"]
 
 
+def test_a_row_shows_nothing_of_what_it_says_of_another_session() -> None:
+    rows = Rows()
+    forged = Fold(session_id="victim", agent="demo", cwd="/work", created_at=1, updated_at=1, status="waiting_for_approval",
+                  title="forged", approvals={"r1": asked("r1")})
+    rows.put("own", 1, summary=msgspec.json.encode(view_of(forged)))
+    assert [(view.id, view.status) for _, view in rows.listed.newest(RowFilter())] == [("own", "error")]
+    assert rows.listed.pending() == []
+
+
 def test_a_row_that_cannot_be_read_hides_no_other() -> None:
     rows = Rows()
     rows.put("broken", 2, summary=b'{"id": 3}')
@@ -73,10 +88,7 @@ def test_a_row_that_cannot_be_read_hides_no_other() -> None:
 
 def test_what_waits_is_known_from_the_rows() -> None:
     rows = Rows()
-    ask = ApprovalView(request_id="r1", tool_call_id="c1", tool_name="shell", title="Run", description="", risk_level="low",
-                       options=[], tool_input=msgspec.Raw(b"{}"), requested_at="2026-01-01T00:00:00.000Z",
-                       expires_at="2026-01-01T00:00:00.000Z")
-    rows.put("asks", 2, status="waiting_for_approval", approvals={"r1": ask})
+    rows.put("asks", 2, status="waiting_for_approval", approvals={"r1": asked("r1")})
     rows.put("rests", 1)
     [pending] = rows.listed.pending()
     assert (pending.session_id, pending.ask_id) == ("asks", "r1")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.aio import eventually, run
@@ -19,6 +21,9 @@ from tests.server.acp.test_files import FILES, TERMINAL, step
 from tests.tooling.nats import NatsServer
 from trunkline.agents.catalog import spec_from_table
 from trunkline.cluster.tunnel.gateway import Owner
+from trunkline.server.acp.connection import EditorLine, EditorRequest
+from trunkline.server.acp.remote import OwnerLine
+from trunkline.server.acp.tasks import EditorTasks
 
 AGENTS = {name: spec_from_table(name, {"command": PUPPET}) for name in ("puppet", "trusted")}
 
@@ -178,5 +183,56 @@ def test_a_caller_that_may_only_look_may_only_look_there(tmp_path: Path, shared_
                 await viewer.ask("session/load", {"sessionId": session_id, "cwd": "/", "mcpServers": []})
                 with pytest.raises(Refused, match="control"):
                     result_of(await asyncio.wait_for(viewer.prompt(session_id, "hi"), 30))
+
+    run(check())
+
+
+class FalseOwner:
+    """The other end of an editor's line, which says what it likes. It is the line's ``Duplex``, and the editor's wire."""
+
+    keeps = True
+
+    def __init__(self) -> None:
+        self.frames: asyncio.Queue[str | bytes] = asyncio.Queue()
+        self.told: list[dict[str, Any]] = []
+        self.shown: list[dict[str, Any]] = []
+
+    async def send(self, message: Any, stream: str | None = None) -> None:
+        if not isinstance(message, str):
+            self.shown += map(json.loads, message)
+            return
+        said = json.loads(message)
+        self.told.append(said)
+        if "method" in said:
+            self.say(id=said["id"], result={"sessionId": "forked"})
+
+    async def receive(self) -> str | bytes:
+        return await self.frames.get()
+
+    def say(self, **message: Any) -> None:
+        self.frames.put_nowait(json.dumps({"jsonrpc": "2.0", **message}))
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Any]:
+        yield self
+
+
+def test_an_owner_speaks_of_no_session_that_it_was_not_asked_about() -> None:
+    async def check() -> None:
+        owner, tasks = FalseOwner(), EditorTasks()
+        line = OwnerLine(EditorLine(owner), tasks.spawn)  # type: ignore[arg-type]
+        line.begin(owner.open, b"{}")
+        for number, method in enumerate(("session/load", "session/fork")):
+            await line.answer(method, EditorRequest(msgspec.Raw(str(number).encode()), b'{"sessionId":"own"}', None))
+        owner.shown.clear()
+        for name in ("other", "own", "forked", ""):
+            owner.say(method="session/update", params={"sessionId": name, "update": {}})
+        owner.say(id=7, method="fs/read_text_file", params={"sessionId": "other", "path": "/x"})
+        owner.say(id=8, method="fs/read_text_file", params={"sessionId": "own", "path": "/x"})
+        await eventually(lambda: len(owner.shown) == 4)
+        assert [each["params"]["sessionId"] for each in owner.shown] == ["own", "forked", "", "own"]
+        assert [each["id"] for each in owner.told if "error" in each] == [7]
+        line.end()
+        await eventually(lambda: owner.shown[-1]["method"] == "$/cancel_request")
 
     run(check())

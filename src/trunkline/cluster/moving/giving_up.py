@@ -90,8 +90,8 @@ class GivingUp:
         for key, count in row.aside.items():
             session_id, _, epoch = key.rpartition(":")
             own = self._shipper.row(session_id)
-            if key in self._told or not own.seq or own.over or not is_whole_number(epoch):
-                continue
+            if key in self._told or not own.seq or own.over or not is_whole_number(epoch) or int(epoch) > own.epoch:
+                continue  # what was lost was lost to an epoch that there was
             self._told.add(key)
             self._do(self._note_aside(session_id, int(epoch), name, count))
 

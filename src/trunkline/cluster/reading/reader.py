@@ -39,14 +39,18 @@ FIRST_WINDOW: Final = 64
 _NO_SEQ: Final = 1 << 62
 """Behind all seqs."""
 
+ShownAs = Callable[[str, Entry], Entry]
+
 
 class StreamReader:
     """Reads sessions of the cluster. ``pool_of`` knows where a session is; it raises SessionNotFound."""
 
-    def __init__(self, connection: Connection, pool_of: Callable[[str], str], base: Callable[[], int] = lambda: 0) -> None:
-        """``base`` is added to every place: the generation that it is of (``wire.base_of``)."""
+    def __init__(self, connection: Connection, pool_of: Callable[[str], str], base: Callable[[], int] = lambda: 0, *,
+                 shown_as: ShownAs = lambda session_id, entry: entry) -> None:
+        """``base`` is added to every place: the generation that it is of (``wire.base_of``). ``shown_as`` makes of each entry
+        what clients may see of it (``decoding.as_its_own``)."""
         self._connection = connection
-        self._base = base
+        self._base, self._shown_as = base, shown_as
         self._pool_of = pool_of
         self._index = SeqIndex()
         self._ended = DeletedIds()
@@ -175,8 +179,15 @@ class StreamReader:
         return mark or await last_standing(self._connection, subject)
 
     async def _first_from(self, subject: str, stream_seq: int) -> Stored | None:
+        """The first message from a number on that says where the session stands."""
         page = await jetstream.read_page(self._connection, subjects.JOURNAL, subject, from_seq=stream_seq, batch=1, max_bytes=1)
-        return page.messages[0] if page.messages else None
+        if not page.messages or _last_of(page.messages[0]):
+            return page.messages[0] if page.messages else None
+        async with aclosing(self._messages(subject, page.messages[0].seq + 1)) as messages:
+            async for message in messages:
+                if _last_of(message):
+                    return message
+        return None
 
     async def _messages(self, subject: str, from_seq: int) -> AsyncGenerator[Stored, None]:
         while True:
@@ -220,6 +231,7 @@ class StreamReader:
 
         found = await entries_in(session_id, message.seq, message.headers, message.data, fetch)
         base = self._base()
+        found = [self._shown_as(session_id, entry) for entry in found]
         for entry in found:
             entry.pos += base
         if found:

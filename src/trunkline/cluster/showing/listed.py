@@ -108,9 +108,8 @@ class Listed:
         followed = self._opened.followed(place.id)
         if followed is not None and followed.feed.last_seq >= place.last_seq:
             return followed.view()
-        try:
-            view = _view.decode(place.summary)
-        except BROKEN:
+        view = _summary(place)
+        if view is None:
             view = view_of(Fold(session_id=place.id, agent=place.agent, cwd=place.cwd, title=place.title, status="error",
                                 created_at=place.created_at, updated_at=place.updated_at))
         view.last_seq = place.last_seq
@@ -129,6 +128,16 @@ class Listed:
             known = max(place.last_seq, followed.feed.last_seq if followed is not None else 0) if place is not None else -1
             if known >= seq:
                 del self._expected[session_id]
+
+
+def _summary(place: SessionPlace) -> SessionView | None:
+    """What a row shows of its session; None where it cannot be read, or is another session's: a node may write into its own rows
+    what it likes, but what is asked in them must not be taken for what that one asks."""
+    try:
+        view = _view.decode(place.summary)
+    except BROKEN:
+        return None
+    return view if view.id == place.id else None
 
 
 def _order(place: SessionPlace) -> ListPlace:

@@ -18,6 +18,7 @@ from typing import Any, Final
 from trunkline.cluster import subjects, wire
 from trunkline.cluster.directory import SessionPlace
 from trunkline.cluster.node import ClusterNode
+from trunkline.cluster.reading.decoding import as_its_own
 from trunkline.cluster.reading.reader import StreamReader
 from trunkline.cluster.showing.everything import Everything
 from trunkline.cluster.showing.listed import Listed
@@ -44,7 +45,8 @@ class ClusterSight:
 
     def __init__(self, node: ClusterNode, hub: Hub) -> None:
         self._node, self._hub = node, hub
-        self._reader = StreamReader(node.connection, node.directory.pool_of, lambda: wire.base_of(node.generation))
+        self._reader = StreamReader(node.connection, node.directory.pool_of, lambda: wire.base_of(node.generation),
+                                    shown_as=as_its_own)
         self._budget = TailBudget()
         self._opened = OpenSessions(self._remote)
         self._listed = Listed(node.directory, node.node, self.mark, self._opened)

@@ -7,11 +7,14 @@ Rule 1: what the owner asks (files, terminals, permissions, forms) is asked unde
 owners cannot be taken for each other. What it takes back is taken back here.
 Rule 2: what the owner tells is passed on as it came, and what belongs together stays together.
 Rule 3: a line that is lost ends what waits at it, on both sides. The next request opens another.
+Rule 4: an owner speaks of the sessions that the editor asked it about. What it says of others goes nowhere: it may be somebody
+who stole its key.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -22,8 +25,9 @@ from trunkline import decoders
 from trunkline.cluster.tunnel.duplex import Closed, Duplex
 from trunkline.cluster.tunnel.gateway import Owner
 from trunkline.dialects import jsonrpc
-from trunkline.dialects.acp.methods import CANCEL_REQUEST, INITIALIZE, SESSION_LOAD, SESSION_RESUME
+from trunkline.dialects.acp.methods import CANCEL_REQUEST, INITIALIZE, SESSION_FORK, SESSION_LOAD, SESSION_RESUME
 from trunkline.dialects.acp.reading.decode import decode_params
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import NodeSilent, TrunklineError
 from trunkline.server.acp.connection import EditorLine, EditorRequest
@@ -31,6 +35,8 @@ from trunkline.server.acp.handshake import Handshake
 from trunkline.server.acp.tasks import EditorTasks, Spawn
 from trunkline.server.elsewhere import Elsewhere
 from trunkline.server.websocket import PeerGone
+
+log = logging.getLogger("trunkline.cluster")
 
 OpenLine = Callable[[], AbstractAsyncContextManager[Duplex]]
 
@@ -115,6 +121,9 @@ class OwnerLine:
         """Requests of the editor's, by its ids, and under which id the owner has them."""
         self._asked: dict[bytes, int] = {}
         """What the owner asks, by its ids, and under which id the editor has it."""
+        self._sessions: set[str] = set()
+        """What the editor asked this owner about, and what it has forked there."""
+        self._forks: set[int] = set()
         self._running: asyncio.Task[None] | None = None
         self.is_over = False
 
@@ -130,8 +139,11 @@ class OwnerLine:
     async def answer(self, method: str, request: EditorRequest) -> None:
         """Have the owner answer a request of the editor's."""
         await asyncio.shield(self._greeted)
+        self._sessions.add(session_named(request.params))
         key = bytes(request.id)
         self._passed_on[key], answer = self._begin(method, request.params)
+        if method == SESSION_FORK:
+            self._forks.add(self._passed_on[key])
         try:
             await self._say()
             said = await answer
@@ -205,12 +217,25 @@ class OwnerLine:
     def _passed(self, message: jsonrpc.Message, line: bytes) -> list[bytes]:
         """What the editor is sent of a message."""
         if isinstance(message, jsonrpc.Response):
+            if message.id in self._forks:  # what it tells of the new one may be in the same frame
+                self._forks.remove(message.id)
+                self._sessions.add(session_named(bytes(message.result) if message.result is not None else None))
             self._answers.pop(message.id).set_result(message)
         elif isinstance(message, jsonrpc.Request):
-            return self._ask(message)
-        elif isinstance(message, jsonrpc.Notification):
+            if self._may_speak(message):
+                return self._ask(message)
+            self._peer.send_error(bytes(message.id), ErrorCode.INVALID_PARAMS, "this editor has no such session here")
+        elif isinstance(message, jsonrpc.Notification) and self._may_speak(message):
             return self._taken_back(message.params) if message.method == CANCEL_REQUEST else [line]
         return []
+
+    def _may_speak(self, message: jsonrpc.Request | jsonrpc.Notification) -> bool:
+        """Whether a message is about the connection, or about a session that this owner was asked about."""
+        named = session_named(bytes(message.params) if message.params is not None else None)
+        if not named or named in self._sessions:
+            return True
+        log.warning("an owner says %s of session %s, about which it was not asked; it is not heard", message.method, named[:80])
+        return False
 
     def _ask(self, request: jsonrpc.Request) -> list[bytes]:
         """Put the owner's question to the editor; its answer goes back under the owner's id."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from trunkline import decoders
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Conflict
 from trunkline.server.auth.pairings import LETTERS, NAME_LETTERS, PAIR_S, WRONG_MOST, Offer
 
@@ -81,15 +82,26 @@ class SharedCodes:
 
     async def drop_dead(self, node: str, is_live: Callable[[str], bool]) -> None:
         """Take away the codes that tokens of this node's own made which count no more."""
-        waiting = {key: _read(row).offer for key, row in self._table.rows().items() if key.startswith(PREFIX)}
-        for key, offer in waiting.items():
+        waiting = {key: row for key, row in self._table.rows().items() if key.startswith(PREFIX) and _is_code(row)}
+        for key, row in waiting.items():
+            offer = _read(row).offer
             if offer.node == node and not is_live(offer.parent):
                 await self._table.drop(key)
 
     async def _row(self, found: str) -> Row | None:
         if len(found) != NAME_LETTERS or not set(found) <= set(LETTERS):
             return None
-        return await self._table.keys.read(PREFIX + found)
+        row = await self._table.keys.read(PREFIX + found)
+        return row if row is not None and _is_code(row) else None
+
+
+def _is_code(row: Row) -> bool:
+    """Whether a row is one of ours: what a later version writes, or a key that was stolen, stands in no other's way."""
+    try:
+        _read(row)
+    except BROKEN:
+        return False
+    return True
 
 
 def _read(row: Row) -> _Waiting:
