@@ -72,7 +72,8 @@ def test_who_takes_too_long_is_not_waited_for(address: str, monkeypatch: pytest.
     monkeypatch.setattr(source, "FETCH_S", 0.05)
     with pytest.raises(Unavailable, match="timed out"):
         content_of(f"{address}/silent")
-    with pytest.raises(Unavailable, match=r"it took longer than 0\.05 s"):
+    monkeypatch.setattr(source, "FETCH_S", 1.0)  # fifty pieces come in that time, also where each of them is late
+    with pytest.raises(Unavailable, match=r"it took longer than 1 s"):
         content_of(f"{address}/slow")
 
 
