@@ -258,7 +258,7 @@ def test_updates_on_the_heels_of_the_response_are_kept_too(session: Session) -> 
     assert end_of(session.say("/late"))["stopReason"] == "end_turn"
     with session.attach() as stream:
         stream.until("agent_message_chunk", where=lambda packet: packet["content"]["text"] == "After the answer.")
-        stream.until("usage_update")
+        stream.until("usage_update")  # the last of them
     assert end_of(session.say("/echo next"))["stopReason"] == "end_turn"
     assert session.view()["title"] == "Late title"
 

@@ -72,7 +72,9 @@ def test_a_window_over_a_bare_pipe_loses_nothing_and_counts_what_was_written_in_
     with Bare() as bare:
         bare.grow(3)
         seen = bare.window(Pace(sessions=3, per_second=100, size=80, seconds=0.2))
-        assert seen.lost == 0 and 30 <= seen.chunks and 0 < seen.p50_ms <= seen.p99_ms  # a busy machine's window is longer
+        written = sum(bare.reader.chunks.values())
+        assert seen.lost == 0 and 0 < seen.p50_ms <= seen.p99_ms
+        assert 0 < seen.chunks < written, "a window counts neither what came before it nor what came after"
 
 
 def test_a_burst_is_written_whole_and_an_echo_is_one_chunk() -> None:

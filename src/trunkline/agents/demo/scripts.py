@@ -166,8 +166,8 @@ def _late(turn: DemoTurn, rest: str) -> None:
     turn.end("end_turn")
     turn.say("After the answer.")
     call.complete(Result({"output": "", "metadata": {"output": "", "exit": 0, "description": "Ends late"}}, []))
-    turn.usage()
     turn.update("session_info_update", title="Late title")
+    turn.usage()
 
 
 @script("twice")
