@@ -17,10 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Twice as many tests at once as there are cores: half of their time they wait, for programs that start, clocks and disks.
 # JOBS=0 runs them one by one.
 JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((2 * n)))
-# Tests go to a process in the order of their files, and one that has none left takes over from the end of another's.
-AT_ONCE = -n $(JOBS) --dist worksteal
-
-FAST_TESTS = $(BIN)/python -m pytest -q $(AT_ONCE) -m "not slow and not peers" $(ARGS)
+FAST_TESTS = scripts/fast_tests.sh $(BIN)/python $(JOBS) -m "not slow and not peers" $(ARGS)
 
 # The page is built when one of its sources is newer than the build. Its tests lie among its sources, so they are named apart.
 PAGE := src/trunkline/server/static/page/weight.json
