@@ -15,6 +15,7 @@ from tests.aio import eventually, run
 from tests.cluster.connecting import connected
 from tests.tooling.certificates import certificate
 from tests.tooling.nats import NatsServer
+from trunkline.cluster import connection as connections
 from trunkline.cluster.connection import Address, Connection
 from trunkline.cluster.credentials import Credentials, new_seed, read_credentials
 from trunkline.errors import ClusterDenied, ClusterUnavailable, Invalid, NodeAway, NodeSilent
@@ -144,6 +145,38 @@ def test_a_frozen_server_is_given_up(nats: NatsServer) -> None:
             await eventually(lambda: not connection.up)
             nats.thaw()
             await connection.wait_up(30)
+
+    run(go())
+
+
+def test_a_server_that_takes_connections_and_says_nothing_gets_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "CONNECT_WITHIN_S", 0.05)
+    monkeypatch.setattr(connections, "RECONNECT_WAIT_S", 0.01)
+    tried, is_open = 0, set[asyncio.StreamWriter]()
+
+    async def speak_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal tried
+        tried += 1
+        is_open.add(writer)
+        if tried == 1:
+            writer.write(b'INFO {"headers":true,"max_payload":1048576}\r\n')
+            async for line in reader:
+                if line.startswith(b"PING"):
+                    writer.write(b"PONG\r\n")
+                if line.startswith(b"PUB bye"):
+                    break
+        else:
+            await reader.read()
+        is_open.discard(writer)
+        writer.close()
+
+    async def go() -> None:
+        async with await asyncio.start_server(speak_once, "127.0.0.1", 0) as server:
+            async with connected(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}") as connection:
+                await connection.publish("bye")
+                await eventually(lambda: tried > 6)
+                await eventually(lambda: len(is_open) <= 1)
+            await eventually(lambda: not is_open)
 
     run(go())
 

@@ -15,6 +15,7 @@ from tests.cluster.connecting import connected
 from tests.cluster.shipping.owner import SMALL, set_up
 from tests.tooling.hub_process import HubProcess, Session
 from tests.tooling.nats import NatsServer, until
+from tests.tooling.processes import freeze
 from trunkline.cluster import jetstream, subjects
 from trunkline.cluster.reading.reader import StreamReader
 from trunkline.cluster.roles import new_member, server_config
@@ -184,7 +185,7 @@ def test_a_frozen_owner_whose_session_was_taken_over_puts_its_rest_aside(ready: 
         session.say("/echo hello")
         check_whole(ready, session)
         before = streamed(ready, session.id)
-        os.kill(hub.pid, signal.SIGSTOP)
+        freeze(hub.pid)
         run(take_over(session.id))
         os.kill(hub.pid, signal.SIGCONT)
         session.say("/echo I was away")

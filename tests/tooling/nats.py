@@ -24,6 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.tooling.processes import freeze
 from trunkline.agents.keeper.proc import die_with_parent
 
 PROGRAM = Path(sys.executable).with_name("nats-server")
@@ -119,8 +120,7 @@ class NatsServer:
 
     def freeze(self) -> None:
         """It keeps its connections and does nothing, until ``thaw``."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGSTOP)
+        freeze(self.pid)
 
     def thaw(self) -> None:
         assert self._process is not None

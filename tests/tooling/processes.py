@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -55,6 +56,12 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+def freeze(pid: int) -> None:
+    """Stop a process, all of it: where the machine is busy, other threads go on until one of them has read the signal."""
+    os.kill(pid, signal.SIGSTOP)
+    eventually(lambda: all(state in "TtZX" for state in _thread_states(pid)), f"process {pid} stands still")
+
+
 def resident_bytes(pid: int) -> int:
     """Memory that the process has in use."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
@@ -68,6 +75,14 @@ def eventually(holds: Callable[[], object], what: str, within_s: float = WITHIN_
         waited_s = time.monotonic() - began
         assert waited_s < within_s, f"not within {within_s:g} s: {what}"
         time.sleep(min(max(POLL_S, waited_s / 10), LONGEST_POLL_S))
+
+
+def _thread_states(pid: int) -> list[str]:
+    states = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        line = _file(pid, f"task/{thread}/stat")
+        states += line.rpartition(b")")[2].decode().split()[:1]
+    return states
 
 
 def _below(pid: int, everybody: list[Process]) -> list[Process]:

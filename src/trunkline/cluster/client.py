@@ -8,6 +8,8 @@ Rule 4: keys are ours (``credentials.py``): the library would need two more pack
 Rule 5: no message ends the connection. The library stops reading at the first that it cannot read (a subject or a header that is
         no text), and notices when its pings are not answered; this one drops it.
 Rule 6: who is cancelled while sending is cancelled. The library goes on there, and whoever ended that task waits for ever.
+Rule 7: there is one connection. The library keeps each that a server took and said nothing on (one that is frozen, a silent
+        network): one more with each try, until no file can be opened any more.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import ssl
 from typing import Any
 
 from nats import errors
-from nats.aio.client import Client
+from nats.aio.client import Client, Srv
 
 from trunkline.cluster.credentials import Credentials
 from trunkline.cluster.headers import is_astray
@@ -63,6 +65,11 @@ class NodeClient(Client):
     async def _select_next_server(self) -> None:
         self.sign_with_key()
         await super()._select_next_server()
+
+    async def _connect_to_server(self, s: Srv) -> None:
+        if self._transport is not None:
+            self._transport.close()  # type: ignore[no-untyped-call]  # the library's own
+        await super()._connect_to_server(s)
 
     def _connect_command(self) -> bytes:
         if self._must_be_tls and not self._server_info.get("tls_required"):

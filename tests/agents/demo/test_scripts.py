@@ -183,7 +183,7 @@ def test_late_goes_on_after_the_answer(tmp_path: Path) -> None:
         assert text_of(before) == "Before the answer. "
         after = [update_of(client.next()) for _ in range(4)]
         kinds = [update["sessionUpdate"] for update in after]
-        assert kinds == ["agent_message_chunk", "tool_call_update", "usage_update", "session_info_update"]
+        assert kinds == ["agent_message_chunk", "tool_call_update", "session_info_update", "usage_update"]
         assert text_of(client.prompt(session, "/echo next")[1]) == "next"
 
 

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tests.cluster.tunnel.hubs import node
 from tests.tooling.hub_process import own_environment
+from tests.tooling.processes import freeze
 
 GATEWAYS = ("gateway", "second")
 WITHIN_S = 60.0
@@ -68,7 +69,8 @@ class OwnerProcess:
         self.kill()
 
     def freeze(self) -> None:
-        self._signal(signal.SIGSTOP)
+        assert self._process is not None
+        freeze(self._process.pid)
 
     def thaw(self) -> None:
         self._signal(signal.SIGCONT)

@@ -21,7 +21,7 @@ from tests.faults.cluster.net import Link, mend_all
 from tests.faults.cluster.servers import LinkedServers
 from tests.tooling.hub_process import HubProcess, Session
 from tests.tooling.nats import NatsServer
-from tests.tooling.processes import eventually
+from tests.tooling.processes import eventually, freeze
 from tests.tooling.wire import Broken, Reply, Wire
 from trunkline.errors import ClusterUnavailable
 
@@ -103,7 +103,7 @@ class World:
         return self.hubs[name].wire
 
     def freeze(self, name: str) -> None:
-        os.kill(self.hubs[name].pid, signal.SIGSTOP)
+        freeze(self.hubs[name].pid)
 
     def thaw(self, name: str) -> None:
         os.kill(self.hubs[name].pid, signal.SIGCONT)
