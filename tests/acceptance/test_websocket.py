@@ -6,13 +6,12 @@ import json
 import random
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.tooling.hub_process import HubProcess, Session
-from tests.tooling.processes import resident_bytes
+from tests.tooling.processes import inside, resident_bytes
 from tests.tooling.readers import Background
 from tests.tooling.websocket import BINARY, TEXT, Closed, Refused, WebSocket
 from tests.tooling.wire import Broken
@@ -216,7 +215,7 @@ def test_a_wish_for_websocket_elsewhere_is_ignored_and_nothing_is_loaded_for_it(
     hub = new_hub()
 
     def loaded() -> bool:
-        maps = Path(f"/proc/{hub.pid}/maps").read_text()
+        maps = inside(hub.pid, "maps").read_text()
         return re.search(r"websockets/.*speedups", maps) is not None
 
     assert not loaded(), "before anybody asked for it"

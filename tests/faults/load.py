@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.tooling.hub_process import PUPPET, HubProcess, Session
-from tests.tooling.processes import children_of, resident_bytes
+from tests.tooling.processes import children_of, inside, resident_bytes
 from tests.tooling.readers import Seen
 
 CHUNKS, CHUNK = 400, "word " * 20
@@ -47,7 +47,7 @@ class Held(NamedTuple):
 
 def held_by(hub: HubProcess) -> Held:
     """What it holds now."""
-    return Held(resident_bytes(hub.pid) / 1e6, len(os.listdir(f"/proc/{hub.pid}/fd")), len(os.listdir(f"/proc/{hub.pid}/task")),
+    return Held(resident_bytes(hub.pid) / 1e6, len(os.listdir(inside(hub.pid, "fd"))), len(os.listdir(f"/proc/{hub.pid}/task")),
                 len(children_of(hub.pid)))
 
 

@@ -24,7 +24,7 @@ from tests.tooling.drain import FACES, following
 from tests.tooling.fake_claude import LONG
 from tests.tooling.hub_process import PYTHON, HubProcess, Session, text_of
 from tests.tooling.prober import Prober
-from tests.tooling.processes import eventually, resident_bytes
+from tests.tooling.processes import eventually, inside, resident_bytes
 from trunkline.journal.stores.sqlite.read_only import open_read_only
 from trunkline.session.interpret.asks.waiting import PENDING_PERMISSIONS
 from trunkline.session.interpret.calls.followed import OPEN_CALLS
@@ -54,13 +54,13 @@ def high_water(pid: int) -> int:
 
 
 def written(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/io").read_text().split("wchar:")[1].split()[0])
+    return int(inside(pid, "io").read_text().split("wchar:")[1].split()[0])
 
 
 def play(session: Session, prompt: str, within_s: float = 60) -> tuple[int, Prober]:
     """The memory that a prompt took at its worst, and what others waited meanwhile."""
     hub = session.hub
-    Path(f"/proc/{hub.pid}/clear_refs").write_text("5")
+    inside(hub.pid, "clear_refs").write_text("5")
     before = high_water(hub.pid)
     with Prober(hub.pid, hub.url) as prober:
         session.post("send-message", {"content": prompt}, 202)
@@ -209,7 +209,7 @@ def reads_no_more(pid: int) -> Callable[[], bool]:
     looks = deque([0], maxlen=10)
 
     def is_quiet() -> bool:
-        counted = Path(f"/proc/{pid}/io").read_text().split()
+        counted = inside(pid, "io").read_text().split()
         looks.append(int(counted[counted.index("rchar:") + 1]))
         return len(looks) == 10 and looks[-1] - looks[0] < MIB
 
@@ -219,7 +219,7 @@ def reads_no_more(pid: int) -> Callable[[], bool]:
 def test_files_that_an_agent_asks_for_and_does_not_read_wait_on_disk(new_hub: NewHub, report: Report) -> None:
     session = flooded(new_hub, "trusted")
     (Path(session.view()["cwd"]) / "long.txt").write_bytes(b"lorem ip" * (4 * MIB // 8))
-    Path(f"/proc/{session.hub.pid}/clear_refs").write_text("5")
+    inside(session.hub.pid, "clear_refs").write_text("5")
     before = high_water(session.hub.pid)
     with Prober(session.hub.pid, session.hub.url) as prober:
         session.post("send-message", {"content": "deaf fs/read_text_file 200 long.txt"}, 202)
@@ -317,7 +317,7 @@ def padded(new_hub: NewHub, report: Report, kind: str, count: int, mib: int, mos
     """Requests with a long member that wait, or are refused: what the hub keeps of them all, and what others waited."""
     session = flooded(new_hub)
     hub = session.hub
-    Path(f"/proc/{hub.pid}/clear_refs").write_text("5")
+    inside(hub.pid, "clear_refs").write_text("5")
     before = memory(hub.pid)
     with Prober(hub.pid, hub.url) as prober:
         session.post("send-message", {"content": f"padded {kind} {count} {mib}"}, 202)
@@ -355,7 +355,7 @@ def much_output(new_hub: NewHub, report: Report, mib: int) -> None:
     hub = new_hub()
     session = hub.new_session("trusted")
     session.say(json.dumps([["ask", "terminal/create", {"command": "true"}]]))  # what is loaded then is loaded now
-    Path(f"/proc/{hub.pid}/clear_refs").write_text("5")
+    inside(hub.pid, "clear_refs").write_text("5")
     before = high_water(hub.pid)
     line = f"head -c {mib * MIB} /dev/zero | tr '\\0' x"
     with Prober(hub.pid, hub.url) as prober:
@@ -399,7 +399,7 @@ def test_diffs_that_are_asked_for_at_once_are_made_one_by_one(new_hub: NewHub, r
         if version == 1:
             commit_all(session.folder)
     session.wire.get(f"{session.path}/diff?entry=1")  # what is loaded when it is first needed is loaded now
-    Path(f"/proc/{hub.pid}/clear_refs").write_text("5")
+    inside(hub.pid, "clear_refs").write_text("5")
     before = high_water(hub.pid)
     with Prober(hub.pid, hub.url) as prober, ThreadPoolExecutor(4) as askers:
         asked = [askers.submit(session.wire.ask, "GET", f"{session.path}/diff", wait_s=60) for _ in range(4)]

@@ -27,7 +27,16 @@ from tests.tooling.escapes import WAYS
 from tests.tooling.hub_process import PYTHON, HubProcess, Session, end_of, text_of
 from tests.tooling.ordinary import ordinary
 from tests.tooling.pace import crowding
-from tests.tooling.processes import below, children_of, eventually, is_alive, processes_named, processes_with, resident_bytes
+from tests.tooling.processes import (
+    below,
+    children_of,
+    eventually,
+    inside,
+    is_alive,
+    processes_named,
+    processes_with,
+    resident_bytes,
+)
 from trunkline.agents.process import KILL_S
 
 NewHub = Callable[..., HubProcess]
@@ -578,4 +587,4 @@ def test_sessions_come_and_go_without_growth(new_hub: NewHub, report: Report, cy
 
 
 def open_files(pid: int) -> int:
-    return len(os.listdir(f"/proc/{pid}/fd"))
+    return len(os.listdir(inside(pid, "fd")))

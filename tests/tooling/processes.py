@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 WITHIN_S = 60.0
 """What comes at all comes long before: it is for a machine that is busy with others."""
 POLL_S = 0.01
@@ -60,6 +62,14 @@ def freeze(pid: int) -> None:
     """Stop a process, all of it: where the machine is busy, other threads go on until one of them has read the signal."""
     os.kill(pid, signal.SIGSTOP)
     eventually(lambda: all(state in "TtZX" for state in _thread_states(pid)), f"process {pid} stands still")
+
+
+def inside(pid: int, name: str) -> Path:
+    """What a process of ours has in memory or open (``name`` below its folder in /proc). A hub and its keepers hide that from
+    everybody but root: who runs the tests as somebody else goes without this one."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may look into a hub")
+    return Path(f"/proc/{pid}/{name}")
 
 
 def resident_bytes(pid: int) -> int:

@@ -17,7 +17,7 @@ from tests.agents.test_process import Run, Watched, exists, ignore, is_running
 from tests.agents.test_process import run as run  # the fixture: both loops
 from tests.aio import eventually
 from tests.tooling.pace import slowness
-from tests.tooling.processes import children_of
+from tests.tooling.processes import children_of, inside
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import clean_env
 from trunkline.agents.keeper import link
@@ -46,7 +46,7 @@ def cpu_s(pid: int) -> float:
 
 
 def private_bytes(pid: int) -> int:
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    lines = inside(pid, "smaps_rollup").read_text().splitlines()
     return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(("Private_Clean", "Private_Dirty")))
 
 

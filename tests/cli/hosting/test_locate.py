@@ -10,6 +10,7 @@ import pytest
 from tests.aio import run
 from tests.cli.conftest import Place
 from tests.client.scripted import Exchange, served
+from tests.tooling.processes import inside
 from trunkline.cli.hosting.datadir import HubLock, HubRecord
 from trunkline.cli.hosting.locate import Starter, answers, connected, find, find_or_start, serve_command
 from trunkline.cli.read_settings import load
@@ -51,8 +52,8 @@ def test_the_started_hub_has_its_own_session_and_outlives_the_command(place: Pla
     pid = place.data.holder()
     assert pid
     assert os.getsid(pid) == pid
-    assert os.readlink(f"/proc/{pid}/cwd") == str(place.data.path)
     assert run(find(place.settings())) is not None
+    assert os.readlink(inside(pid, "cwd")) == str(place.data.path)
 
 
 def test_the_record_of_a_crashed_hub_misleads_nobody(place: Place) -> None:
