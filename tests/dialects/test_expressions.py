@@ -19,7 +19,7 @@ import trunkline
 from tests.tooling.examples import THOROUGH
 
 SMALL, LARGE = (2 << 10, 8 << 10) if THOROUGH else (512, 2 << 10)
-QUICK_S, SLOW_S = (0.002 if THOROUGH else 0.0005), 0.25
+QUICK_S, SLOW_S = (0.002 if THOROUGH else 0.0001), 0.25
 """What a text of LARGE may take without a closer look; and what no linear expression needs for a SMALL one, on any machine."""
 ROUNDS = 8
 UNITS = (" ", "\t", "\n", "a", "0", "-", "/", ".", ":", "[", "{", "(", "<", "'", '"', "`", "$", "\\", "=", "a ", "a-", "a.", "a/",
