@@ -47,7 +47,7 @@ export const home = {
   files: { one: '{n} file', other: '{n} files' },
   cost: 'Cost so far',
   changed: 'Changed so far: {files}, {added} lines added, {removed} removed',
-  turnFor: 'Working for',
+  turnFor: 'Time so far:',
   turnSince: 'Working since {time}',
   lastActivity: 'Last activity',
   status_starting: 'Starting',
