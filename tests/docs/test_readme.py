@@ -24,7 +24,8 @@ def test_a_picture_and_packages_come_before_sources_and_the_page_before_curl() -
 
 
 def test_each_agent_to_begin_with_has_its_line_to_install_and_to_log_in() -> None:
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in TEXT.splitlines() if re.match(r"\| .* \| `[\w-]+` \|", line)]
+    lines = [line for line in TEXT.splitlines() if re.match(r"\| .* \| `[\w-]+` \|", line)]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     known = load()
     assert len(rows) >= 5
     for _, agent, install, log_in in rows:
@@ -35,4 +36,4 @@ def test_each_agent_to_begin_with_has_its_line_to_install_and_to_log_in() -> Non
 def test_make_run_starts_the_hub_as_serve_does() -> None:
     said = subprocess.run(["make", "--dry-run", "--no-print-directory", "run", "ARGS=--port 0"], cwd=ROOT, capture_output=True,
                           text=True, timeout=60, check=True)
-    assert said.stdout.splitlines()[-1] == "exec .venv/bin/trunkline serve --port 0", "what serve says of the way in, it says, too"
+    assert said.stdout.splitlines()[-1] == "exec .venv/bin/trunkline serve --port 0", "it says what serve says"

@@ -246,7 +246,8 @@ class _Tour:
         return "apply_patch", {"patchText": patch}, run
 
     def _changed(self, *files: str) -> str:
-        return " and ".join(f"`{file}`" for file in files) + (", committed with git" if self._has_git else "; there is no git here")
+        where = ", committed with git" if self._has_git else "; there is no git here"
+        return " and ".join(f"`{file}`" for file in files) + where
 
     def git_init(self) -> _Prepared | None:
         return self._git("git init --quiet", "Make a git repository")
