@@ -58,7 +58,7 @@ def test_a_used_code_leads_to_the_login(hub: HubProcess, make_person: MakePerson
     expect(first.page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
     with second.losing_the_network(expected=r"status of 401"):
         second.page.goto(hub.url + path)
-        expect(second.page.get_by_role("status").filter(has_text="Logged out")).to_be_visible()
+        expect(second.page.get_by_role("status").filter(has_text="Not logged in")).to_be_visible()
         expect(second.page.get_by_text(re.compile("used|expired"))).to_be_visible()
     assert "code=" not in second.page.url
 
@@ -67,7 +67,7 @@ def test_a_token_lets_in_and_logging_out_shuts_out(hub: HubProcess, anybody: Per
     page = anybody.page
     with anybody.losing_the_network(expected=r"status of 401"):
         page.goto(hub.url)
-        expect(page.get_by_role("status").filter(has_text="Logged out")).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="Not logged in")).to_be_visible()
         page.get_by_label(re.compile("token", re.I)).fill("not-the-token-at-all")
         page.get_by_role("button", name=re.compile("log in|enter", re.I)).click()
         expect(page.get_by_role("alert")).to_be_visible()
@@ -78,9 +78,9 @@ def test_a_token_lets_in_and_logging_out_shuts_out(hub: HubProcess, anybody: Per
     with anybody.losing_the_network(expected=r"status of 401"):
         page.get_by_role("button", name="Menu").click()
         page.get_by_role("menuitem", name="Log out").click()
-        expect(page.get_by_role("status").filter(has_text="Logged out")).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="Not logged in")).to_be_visible()
         page.reload()
-        expect(page.get_by_role("status").filter(has_text="Logged out")).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="Not logged in")).to_be_visible()
 
 
 def test_the_page_says_nothing_of_the_token_in_its_own_addresses_and_keeps_none_where_scripts_read(hub: HubProcess, person: Person

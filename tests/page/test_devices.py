@@ -119,10 +119,10 @@ def test_a_revoked_device_is_locked_out_at_once(own_hub: HubProcess, make_person
     with phone.losing_the_network(expected="status of 401"):
         desk.get_by_role("listitem").filter(has_text="Lost phone").get_by_role("button", name=re.compile("Revoke")).click()
         desk.get_by_role("dialog").get_by_role("button", name="Revoke").click()
-        expect(phone.page.get_by_role("status").filter(has_text="Logged out")).to_be_visible()
+        expect(phone.page.get_by_role("status").filter(has_text="Not logged in")).to_be_visible()
         expect(phone.page.get_by_text("Secret plans")).to_have_count(0)
         phone.page.reload()
-        expect(phone.page.get_by_role("status").filter(has_text="Logged out")).to_be_visible()
+        expect(phone.page.get_by_role("status").filter(has_text="Not logged in")).to_be_visible()
     expect(desk.get_by_role("listitem").filter(has_text="Lost phone")).to_have_count(0)
 
 

@@ -233,7 +233,7 @@ def test_the_login_is_for_everybody_too(busy: Busy, make_person: MakePerson) -> 
     person = make_person(stage.hub.url, "phone")
     with person.losing_the_network(expected="status of 401"):
         person.page.goto(stage.hub.url)
-        expect(person.page.get_by_role("status").filter(has_text="Logged out")).to_be_visible()
+        expect(person.page.get_by_role("status").filter(has_text="Not logged in")).to_be_visible()
         expect(person.page.get_by_role("button", name="Log in")).to_be_visible()
         assert not found_by_axe(person.page)
         assert sideways(person.page) == 0

@@ -476,4 +476,8 @@ def test_who_has_no_agent_of_their_own_is_told_how_to_get_one_and_log_in(tmp_pat
         expect(entry).to_contain_text("npm install -g @anthropic-ai/claude-code")
         expect(entry).to_contain_text("run claude once and log in")
         expect(entry.get_by_role("button", name="Copy how to log in to Claude Code")).to_be_visible()
+        name, link, pick = (entry.get_by_text(text, exact=True).evaluate("part => part.getBoundingClientRect().toJSON()")
+                            for text in ("Claude Code", "How to install", "the one to pick for Claude"))
+        assert link["left"] >= name["right"] and link["top"] < name["bottom"], "more is told beside the name"
+        assert pick["left"] == name["left"] and pick["top"] >= name["bottom"], "below the name, and not below the sign"
         person.leave()

@@ -415,3 +415,9 @@ def test_a_client_that_takes_notes_and_notices_hears_more(tmp_path: Path) -> Non
 def test_one_file_is_told_as_one(tmp_path: Path) -> None:
     (tmp_path / "only.txt").write_text("one\n")
     assert "| looked around | 1 file |" in text_of(Tour(tmp_path).updates)
+
+
+def test_what_it_says_it_changed_is_all_that_it_changed(tmp_path: Path) -> None:
+    said = text_of(Tour(tmp_path).updates)
+    assert "| changed | `trunkline-demo/hello.py` and `trunkline-demo/hello.md`" in said
+    assert {path.name for path in (tmp_path / "trunkline-demo").glob("hello.*")} == {"hello.py", "hello.md"}

@@ -38,5 +38,6 @@ def test_an_address_that_only_this_machine_can_open_is_called_that() -> None:
     alone = said("machine", True)[0]
     assert "Only this machine" in alone
     assert "--tls-cert" in alone and "--tls-key" in alone, "one without the other is refused"
+    assert alone.count("--public-url") == 2, "without it the hub refuses the name that the phone asks for"
     assert "Without TLS" in said("network", False)[0]
     assert said("network", True) == said("public", True) == []

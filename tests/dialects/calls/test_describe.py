@@ -69,7 +69,7 @@ def test_a_title_that_is_all_that_is_known_is_told_as_the_agents_words_beside_th
 
 @every_row(("tool", "description", "doubts", "line"), [
     ("read", "read, which may delete: a", ["its kind is delete"], "read, which may delete: a (not sure: its kind is delete)"),
-    ("read", "Read: a", [], "Use read: Read: a"), ("mcp__x__y", "mcp__x__y", [], "Use mcp__x__y"), ("x", "", [], "Use x"),
+    ("read", "Read: a", [], "Read: a"), ("mcp__x__y", "mcp__x__y", [], "Use mcp__x__y"), ("x", "", [], "Use x"),
     ("bash", "Run: make", [], "Run: make"), ("bash", "bash", [], "Use bash"),
     ("glob", "Search: *", ["a member"], "Use glob: Search: * (not sure: a member)"),
 ])

@@ -53,6 +53,31 @@ describe('markdown', () => {
     expect(place.querySelector('.content-unseen')?.textContent).toContain('202E');
   });
 
+  it('tries a picture that did not load again, twice, and then once for each time that somebody asks', () => {
+    vi.useFakeTimers();
+    const fails = (): void => void act(() => void place.querySelector('img')?.dispatchEvent(new Event('error')));
+    const waits = (ms: number): void => void act(() => void vi.advanceTimersByTime(ms));
+    try {
+      shown(<Markdown text={'![a heron](heron.png)'} />);
+      for (const pause of [500, 2_000]) {
+        const before = place.querySelector('img');
+        fails();
+        waits(pause - 1);
+        expect(place.querySelector('img')).toBe(before);
+        waits(1);
+        expect(place.querySelector('img')).not.toBe(before);
+        expect(place.querySelector('img')?.getAttribute('src')).toBe(before?.getAttribute('src'));
+      }
+      fails();
+      expect(place.querySelector('img')).toBeNull();
+      expect(place.textContent).toContain('a heron');
+      void act(() => place.querySelector<HTMLButtonElement>('.content-picture-missing button')?.click());
+      expect(place.querySelector('img')).not.toBeNull();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('draws only what is new: two thousand chunks draw each block a few times', () => {
     const chunk = 'some words. ';
     let text = '';

@@ -48,7 +48,7 @@ PAGE = (
 
 TOUR_OPTIONS = (
     {**OPTIONS[0], "name": f"Allow this tour to write and run in {FOLDER}/"},
-    {**OPTIONS[1], "name": "Always allow that in this session"},
+    {**OPTIONS[1], "name": "Always allow that"},
     {**OPTIONS[2], "name": "No, only read"},
 )
 

@@ -219,7 +219,7 @@ class _Tour:
     def write(self) -> _Prepared:
         def run() -> Result:
             result = tools.write(self._root, self._file, PROGRAM)
-            self._facts["changed"] = f"`{self._file}`" + (", committed with git" if self._has_git else "; there is no git here")
+            self._facts["changed"] = self._changed(self._file)
             self._facts["cleanup"] = f"To clean up:\n\n```sh\nrm -r {FOLDER}\n```\n\n"
             return result
 
@@ -237,7 +237,17 @@ class _Tour:
             '-print(greet("Trunkline"))\n+line = greet("Trunkline")\n+print(line, f"({len(line)} characters)")\n'
             f"*** Add File: {self._notes}\n{notes}*** End Patch"
         )
-        return "apply_patch", {"patchText": patch}, lambda: tools.apply_patch(self._root, patch)
+
+        def run() -> Result:
+            result = tools.apply_patch(self._root, patch)
+            self._facts["changed"] = self._changed(self._file, self._notes)
+            return result
+
+        return "apply_patch", {"patchText": patch}, run
+
+    def _changed(self, *files: str) -> str:
+        where = ", committed with git" if self._has_git else "; there is no git here"
+        return " and ".join(f"`{file}`" for file in files) + where
 
     def git_init(self) -> _Prepared | None:
         return self._git("git init --quiet", "Make a git repository")

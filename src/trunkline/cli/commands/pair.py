@@ -24,8 +24,8 @@ _BLOCKS = "▀▄█"
 """What the picture is made of."""
 
 _NOTES = {
-    "machine": "Only this machine can open it: the hub listens on loopback. For a phone, start it with --host, --tls-cert "
-               "and --tls-key, or put a proxy with TLS before it and name that with --public-url.",
+    "machine": "Only this machine can open it: the hub listens on loopback. For a phone, start it with --host, --tls-cert, "
+               "--tls-key and --public-url, or put a proxy with TLS before it and name that with --public-url.",
     "insecure": "Without TLS everybody on the way can read along, and browsers offer no notifications.",
 }
 

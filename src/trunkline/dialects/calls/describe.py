@@ -93,7 +93,8 @@ def told_of(reading: CallReading, title: str) -> str:
 
 def told_alone(tool: str, description: str, doubts: Sequence[str]) -> str:
     """The line of an ask for faces that show nothing beside it: with the tool's name, and the first reason why it is not sure."""
-    is_named = description.startswith((tool, "Run: ") if tool == "bash" else tool) and description != tool
+    begins = description.casefold().startswith(f"{tool.casefold()}: ")  # "Write: a" has the name of "write"
+    is_named = begins or (description.startswith((tool, "Run: ") if tool == "bash" else tool) and description != tool)
     line = description if is_named else f"Use {tool}: {description}" if description not in ("", tool) else f"Use {tool}"
     return f"{line} (not sure: {doubts[0]})" if doubts else line
 

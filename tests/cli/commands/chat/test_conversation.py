@@ -151,6 +151,15 @@ def test_a_card_that_left_the_screen_is_shown_again_before_it_can_be_approved() 
     assert len(scene.hub.told) == 1
 
 
+def test_the_line_of_what_waits_says_when_it_is_over_however_long_it_is() -> None:
+    async def play(scene: Scene) -> None:
+        long = f"Write: /{'deep/' * 40}a.py"
+        await scene.wait(msgspec.structs.replace(RUN, description=long, expires_at="2999-01-01T00:00:00Z"))
+        assert scene.talk.waiting().endswith("if nobody answers") and "Write: /deep" in scene.talk.waiting()
+
+    run(play(Scene()))
+
+
 def test_the_card_that_is_selected_is_the_last_one_printed() -> None:
     async def play(scene: Scene) -> None:
         await scene.wait(RUN, OTHER)

@@ -26,6 +26,15 @@ def test_words_with_a_colon_are_ours_and_all_others_the_agents(do: Callable[[Con
     assert scene.hub.told == told
 
 
+def test_a_word_with_a_colon_that_is_mistyped_is_not_sent_and_says_what_may_have_been_meant() -> None:
+    scene = Scene()
+    run(scene.talk.enter(":hlep"))
+    run(scene.talk.enter(":titel Herons"))
+    assert scene.hub.told == [] and "did you mean :help?" in scene.out.getvalue() and ":title" in scene.out.getvalue()
+    run(scene.talk.enter(" :hlep"))
+    assert scene.hub.told == [("send", " :hlep", "queue")]
+
+
 def test_a_mode_that_is_not_there_is_refused_naming_those_that_are() -> None:
     scene = Scene(modes=MODES)
     run(scene.talk.enter(":mode nothing"))

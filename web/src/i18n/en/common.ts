@@ -47,7 +47,7 @@ export const common = {
   hubAnswered: 'Trunkline answered {status}.',
   offlineSince: 'Trunkline has not been reached since {time}. Trying again.',
   outdated: 'Trunkline was updated and does not speak with this version of the page. Load the page again.',
-  locked: 'Logged out',
+  locked: 'Not logged in',
   outbox: { one: '{n} unsent', other: '{n} unsent' },
   outboxTitle: 'Waiting to be sent',
   outboxAnotherLogin: 'It was written by another login and is not sent under this one.',

@@ -1,7 +1,8 @@
 /**
  * The time that is left to decide: a small clock for eyes, a few sentences for ears.
  *
- * Rule 1: it counts by the hub's clock. A phone whose clock is wrong must not say that there is time where there is none.
+ * Rule 1: it counts by the hub's clock. A phone whose clock is wrong must not say that there is time where there is none, and no
+ * clock says more than the whole wait: ours ticks once a second, so an ask may come between two ticks.
  * Rule 2: it is gone with the wait: what was decided is not denied in ten minutes.
  * Rule 3: it is read aloud at a few marks only. A voice that counts seconds hides everything else.
  */
@@ -32,8 +33,9 @@ const LAST_S = 15;
 export function remaining(expiresAt: string | undefined, since: string | undefined, at: number): Remaining | null {
   const end = expiresAt ? Date.parse(expiresAt) : NaN;
   if (Number.isNaN(end)) return null;
-  const seconds = Math.max(0, Math.ceil((end - at) / 1000));
   const whole = (end - (since ? Date.parse(since) : NaN)) / 1000;
+  const left = Math.max(0, Math.ceil((end - at) / 1000));
+  const seconds = whole > 0 ? Math.min(left, Math.ceil(whole)) : left;
   const share = whole > 0 ? Math.min(1, seconds / whole) : 0;
   return { seconds, share, urgency: urgencyOf(seconds) };
 }

@@ -25,7 +25,7 @@ export function SessionRow({ view, asks, onRename, onDelete }: RowProps): JSX.El
       <AgentSign name={view.agent} size={36} />
       <div class="home-row-head">
         <a class="home-row-title" dir="auto" href={sessionHref(view.id)} title={title}>{title}</a>
-        {away ? <Badge tone="warn" title={away}><Icon name="wifi-off" size={12} />{t('cluster.unreachable')}</Badge> : <StatusBadge view={view} waiting={asks.length > 0} />}
+        {away ? <Badge tone="warn" title={away}><Icon name="wifi-off" size={12} />{t('cluster.unreachable')}</Badge> : <StatusBadge view={view} asks={asks} />}
         {failedOf(view) && !asks.length && <Badge tone="bad"><Icon name="warning" size={12} />{t('home.failed')}</Badge>}
         {view.missed && !asks.length && <Badge tone="warn" title={t('home.missedHint')}><Icon name="clock" size={12} />{t('home.missed')}</Badge>}
         {view.watchOnly && <Badge title={t(view.line ? 'home.lineHint' : 'home.watchOnlyHint')}>{t('home.watchOnly')}</Badge>}
@@ -66,9 +66,16 @@ function lineOf(view: SessionView, asks: readonly Pending[]): string {
   return lastLine(view.lastText) || (view.turn ? t('home.atWork') : '');
 }
 
-function StatusBadge({ view, waiting }: { view: SessionView; waiting: boolean }): JSX.Element | null {
-  const text = t(`home.status_${view.status}` as Key);
-  if (waiting || view.status === 'waiting_for_approval' || view.status === 'waiting_for_input') return <Badge tone="warn">{text}</Badge>;
+/** How much waits, where the line has room for the first of it alone: `2 approvals, 1 question`. */
+function severalAsks(asks: readonly Pending[]): string {
+  const approvals = asks.filter((ask) => ask.approval).length;
+  const counted = [['home.approvals', approvals], ['home.questions', asks.length - approvals]] as const;
+  return counted.filter(([, n]) => n > 0).map(([words, n]) => t(words, { n })).join(', ');
+}
+
+function StatusBadge({ view, asks }: { view: SessionView; asks: readonly Pending[] }): JSX.Element | null {
+  const text = asks.length > 1 ? severalAsks(asks) : t(`home.status_${view.status}` as Key);
+  if (asks.length > 0 || view.status === 'waiting_for_approval' || view.status === 'waiting_for_input') return <Badge tone="warn">{text}</Badge>;
   switch (view.status) {
     case 'starting':
     case 'running':

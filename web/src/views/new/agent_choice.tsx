@@ -58,8 +58,8 @@ function MissingAgent({ agent }: { agent: AgentView }): JSX.Element {
     <li class="new-missing">
       <AgentSign name={agent.name} size={28} />
       <span class="new-agent-name">{agent.displayName}</span>
-      {agent.pick && <span class="new-pick">{agent.pick}</span>}
       {agent.docsUrl && <a href={agent.docsUrl} target="_blank" rel="noopener noreferrer">{t('new.howToInstall')}</a>}
+      {agent.pick && <span class="new-pick">{agent.pick}</span>}
       {agent.installHint && <span class="new-install"><span>{t('new.install')}</span> <code>{agent.installHint}</code><Copy text={agent.installHint} label={t('new.copyInstall', { name: agent.displayName })} /></span>}
       {agent.loginHint && <span class="new-install"><span>{t('new.login')}</span> <Hint text={agent.loginHint} name={agent.displayName} /></span>}
     </li>

@@ -11,6 +11,9 @@ describe('what is left of a wait', () => {
     expect(remaining(END, START, at(300))).toEqual({ seconds: 300, share: 0.5, urgency: 'calm' });
     expect(remaining(END, START, at(900))).toEqual({ seconds: 0, share: 0, urgency: 'over' });
   });
+  it('is never more than the whole of it, where the ask came after our last tick', () => {
+    expect(remaining(END, START, at(-0.7))).toEqual({ seconds: 600, share: 1, urgency: 'calm' });
+  });
   it('is urgent in its last minute and more so in its last seconds', () => {
     expect(remaining(END, START, at(545))?.urgency).toBe('soon');
     expect(remaining(END, START, at(586))?.urgency).toBe('last');

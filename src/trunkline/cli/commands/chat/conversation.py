@@ -234,7 +234,7 @@ class Conversation:
     async def say(self, text: str) -> None:
         """Send a prompt, or do what it says where it is for us."""
         self._aside = False
-        if not text.strip() or await run_local(self, text.strip()):
+        if not text.strip() or await run_local(self, text):
             return
         taken = await self.hub.send(self.view.id, text, when_busy="queue")
         if taken.queued:
@@ -342,7 +342,8 @@ class Conversation:
         left = left_words(ask.expires_at, time.time())
         clock = f" · {'denied' if ask.approval else 'over'} in {left} if nobody answers" if left else ""
         place = f" · {self.cards.place}" if self.cards.place else ""
-        return self.screen.styled(self.screen.cut(f"? {summary(ask)}{place}{clock}"), colour="yellow", bold=True)
+        about = self.screen.cut(f"? {summary(ask)}", taken=len(place) + len(clock))  # what it is about has its card above
+        return self.screen.styled(self.screen.cut(f"{about}{place}{clock}"), colour="yellow", bold=True)
 
     def footer(self) -> str:
         """What the line is for, or where we are."""

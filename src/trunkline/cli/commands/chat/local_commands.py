@@ -1,6 +1,7 @@
 """Lines that begin with a colon are for the chat itself: ``:help``, ``:mode auto``, ``:quit``. A slash is the agent's.
 
-Rule: only the words of LOCAL are ours; every other line goes to the agent as it is.
+Rule: only the words of LOCAL are ours. A word with a colon that is nearly one of them is not sent, and says which may have been
+meant; every other line goes to the agent as it is.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from trunkline.cli.naming import meant
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid
 
@@ -29,11 +31,18 @@ KEYS = (
 
 async def run_local(talk: Conversation, text: str) -> bool:
     """Do what the line says; False where it is for the agent."""
-    word, _, rest = text.partition(" ")
+    word, _, rest = text.strip().partition(" ")
     if word not in LOCAL:
+        _refuse_mistyped(text, word)
         return False
     await LOCAL[word][1](talk, rest.strip())
     return True
+
+
+def _refuse_mistyped(text: str, word: str) -> None:
+    """Invalid, where the line begins with what is nearly a word of ours: an agent would make something of it, and cost a turn."""
+    if text.startswith(":") and (found := meant(word, LOCAL)):
+        raise Invalid(f"no word {word!r} here{found} (a space before it sends it to the agent)")
 
 
 async def _help(talk: Conversation, rest: str) -> None:
