@@ -50,7 +50,8 @@ _GO_THROUGH: Final[dict[str, tuple[str, ...]]] = {
     "fd": tuple("-x -X --exec --exec-batch".split()),
     "git": tuple("grep --no-index --work-tree checkout restore rm mv stash archive log show".split()),
     **dict.fromkeys(("docker", "podman", "nerdctl"), ("build", "cp")),
-    "kubectl": ("cp",), "aws": ("s3",), "gcloud": ("storage",), "az": ("storage",), "svn": ("import", "add"),
+    "diff": tuple("-r --recursive -ru -ur -rq -qr -ruN -urN -Nur".split()),
+    "kubectl": ("cp", "--from-file"), "aws": ("s3",), "gcloud": ("storage",), "az": ("storage",), "svn": ("import", "add"),
     **dict.fromkeys(("python", "python3"), ("zipfile", "tarfile")),
 }
 """They read, copy or change all that is below a folder which they name; some only with one of these words."""
@@ -122,7 +123,7 @@ def put_into(commands: Sequence[SimpleCommand]) -> Iterator[str]:
             continue
         words = command.sketch[1:]
         at = next((at for at, word in enumerate(words[:-1]) if word in ("-t", "--target-directory")), -1)
-        named = [word for place, word in enumerate(words) if word[:1] != "-" and place != at + 1]
+        named = [word for place, word in enumerate(words) if word[:1] != "-" and (at < 0 or place != at + 1)]
         folder, files = (words[at + 1], named) if at >= 0 else (named[-1], named[:-1]) if len(named) > 1 else ("", [])
         folder = next((word.partition("=")[2] for word in words if word.startswith("--target-directory=")), folder)
         yield from (posixpath.join(folder, posixpath.basename(one.rstrip("/"))) for one in files if folder and one.rstrip("/"))

@@ -166,10 +166,19 @@ def _of_cluster(call: ProgramCall, words: tuple[str, ...]) -> None:
         call.note("high", "acts with the rights of somebody else", call.command.text)
     if words[:1] == ("config",) and _SETS.match(" ".join(words[1:2])):
         call.note("high", "changes which cluster later commands are about", call.command.text)
+    if words and call.args[:1] == words[:1] and words[0] not in _CLUSTER_VERBS and _CLUSTER_CHANGES.fullmatch(words[0]) is None:
+        call.note("high", "runs a plugin that is not known here", call.command.text)
     if words[:2] == ("auth", "reconcile"):
         call.note("high", "changes who may do what", call.command.text)
 
 
+_CLUSTER_VERBS: Final = frozenset(
+    "get describe logs log top version explain config cluster-info api-resources api-versions auth diff wait events "
+    "event plugin completion options kustomize port-forward proxy attach alpha help exec cp apply delete replace "
+    "scale drain cordon uncordon taint rollout krew status projects project whoami login logout new-app new-project "
+    "start-build import-image adm process extract rsh tag idle policy observe sa serviceaccounts secrets registry "
+    "image debug run edit".split())
+"""Sub-commands of kubectl and oc; another word is a plugin."""
 _AS_OTHERS: Final = frozenset(("--as", "--as-group", "--as-uid"))
 _SETS: Final = re.compile(r"set(?!-context)|use-|delete-|rename-|unset")
 

@@ -19,12 +19,12 @@ _VERB_AMONG: Final = 3
 _WORD_CHARS: Final = 120
 _WORDS: Final = 24
 _DELETES: Final = re.compile(
-    r"(?:[\w-]{1,60}[:.]|sql-|db-)?(?:delete|destroy|drop|purge|remove|rm|reset|terminate|teardown|erase|uninstall|wipe|nuke|undeploy)(?:[-:][\w:-]{1,60})?")
+    r"(?:[\w-]{1,60}[:.]|sql-|db-)?(?:delete|destroy|drop|purge|remove|rm|reset|terminate|teardown|erase|uninstall|wipe|nuke|undeploy|down|undo|rollback)(?:[-:][\w:-]{1,60})?")
 _NAMED: Final = re.compile(
     r"(?:.{0,80}[-_.])?(?:delete|destroy|purge|wipe|nuke|erase)(?:[-_.].{0,80})?|[a-z]{2,20}delete", re.IGNORECASE)
 """The name of a program that does nothing else."""
 _PUBLISHES: Final = re.compile(r"(?:[\w-]{1,60}[:.])?(?:publish|deploy|release|upload|push)(?:[-:][\w:-]{1,60})?")
-_OPTIONS: Final = frozenset("--delete --drop --prune --purge --destroy --delete-all --wipe".split())
+_OPTIONS: Final = frozenset("--delete --drop --prune --purge --destroy --delete-all --wipe --down".split())
 _NOTHING: Final = frozenset("--help --dry-run --dryrun".split())
 FURTHER: Final[dict[str, frozenset[str]]] = {
     "gio": frozenset(("remove", "trash")),

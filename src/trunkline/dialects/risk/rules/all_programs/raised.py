@@ -174,6 +174,7 @@ RAISED: Final[dict[str, tuple[Raised, ...]]] = {
                     "docker-credential-pass docker-credential-wincred docker-credential-ecr-login docker-credential-gcr "
                     "git-credential-osxkeychain git-credential-manager git-credential-libsecret git-credential-store".split(),
                     _rows((r"^(?:get|list|erase|store)\b", _SECRETS))),
+    **dict.fromkeys(("yt-dlp", "youtube-dl", "gallery-dl"), _rows((r"--cookies-from-browser|--netrc", _SECRETS))),
     "tsh": _rows((r"^(?:-\S+ )*(?:login|ssh|scp|apps? login|db login)\b", "logs in somewhere")),
     **dict.fromkeys(("trash-empty", "trash-rm"), _rows((_ALWAYS, "deletes files for good"))),
     "unison": _rows((r"-(?:force|nodeletion|batch)\b", "overwrites files")),
