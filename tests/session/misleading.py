@@ -51,9 +51,9 @@ class Case(NamedTuple):
         return [self.harmless or step.get("harmless", False) for step in self.play if step["do"] == "ask"]
 
 
-def cases() -> list[Case]:
+def cases(path: Path = TABLE) -> list[Case]:
     """Every play of both agents, as they number them."""
-    table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
     groups = [(group, kind == "harmless") for kind in ("names", "harmless") for group in table[kind]]
     calls = [(group["about"], harmless) for group, harmless in groups for _ in group["calls"]]
     found = [Case("names", number, about, play, harmless)

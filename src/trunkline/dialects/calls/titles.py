@@ -26,6 +26,9 @@ _DELETES: Final = re.compile(
     re.IGNORECASE)
 _MOVES: Final = re.compile(r"(?:mov|renam)(?:es?|ing)|mv", re.IGNORECASE)
 _GRAVE: Final = re.compile(rf"\b(?:{_DELETES.pattern}|{_MOVES.pattern})\b", re.IGNORECASE)
+_SENDS_IT: Final = re.compile(
+    r"(?:\band|\bthen|,|;|&)\s{1,4}(?:upload|send|post|publish|deploy|e?mail|share|push)(?:s|es|ing)?\b", re.IGNORECASE)
+"""That what is looked at goes elsewhere then."""
 _LOOKING: Final = frozenset(
     "read reading view viewing list listing search searching find finding grep rg glob ls cat open opening show showing look "
     "looking "
@@ -56,7 +59,7 @@ _NOTHING: Final = Told()
 def may_tell(title: str) -> bool:
     """Whether a title may say that something is done: most say which file is looked at."""
     first, _, rest = title[:TITLE_CHARS].partition(" ")
-    if not rest or (first.lower() in _LOOKING and _GRAVE.search(rest) is None):
+    if not rest or (first.lower() in _LOOKING and _GRAVE.search(rest) is None and _SENDS_IT.search(rest) is None):
         return False
     tokens = title[:TITLE_CHARS].split()
     return len(tokens) > 1 and _told(tokens, title) != _NOTHING
@@ -188,6 +191,8 @@ def _told(tokens: Sequence[str], title: str, *, looks: bool = False) -> Told:
                              or any(token in _SIGNS or _OPTION.fullmatch(token) for token in tokens[1:]))
     is_grave = _GRAVE.search(title) is not None
     act = next((act for word in words if (act := _grave(word)) is not None), None) if is_grave else None
+    if act is None and _SENDS_IT.search(title) is not None:
+        act = "run"
     if act is None and not looks:
         act = next((act for word in words if (act := _changing(word)) is not None), None)
     if is_line or (act is not None and first == words[0] and _is_program(first)):

@@ -96,18 +96,24 @@ _LOADED: Final = re.compile(
     r"|\.gitlab/ci/.+|\.builds/.+|\.(gitlab-ci|travis|drone|woodpecker|cirrus|appveyor|build|azure-pipelines)\.ya?ml|\.cirrus\.star"
     r"|(azure-pipelines|bitbucket-pipelines|appveyor|lefthook)\.ya?ml|jenkinsfile"
     r"|\.pre-commit-(config|hooks)\.ya?ml|\.?lefthook(-local)?\.ya?ml|\.lefthook/.+|\.devcontainer/.+|\.devcontainer\.json"
-    r"|\.?mise(\.[^/]+)?\.toml|\.bundle/config|\.(exrc|nvimrc|nvim\.lua|lvimrc|gdbinit|lldbinit|irbrc|pryrc|pdbrc|rprofile)|\.dir-locals\.el|(site|user)customize\.py)$",
+    r"|\.?mise(\.[^/]+)?\.toml|\.bundle/config|\.(exrc|nvimrc|nvim\.lua|lvimrc|gdbinit|lldbinit|irbrc|pryrc|pdbrc|rprofile)|\.dir-locals\.el|(site|user)customize\.py"
+    r"|(\.?v?env|\.tox/[^/]+|\.nox/[^/]+)/(bin|scripts)/[^/]+|(node_modules/\.|vendor/)bin/[^/]+|\.gitmodules"
+    r"|gradle/wrapper/gradle-wrapper\.(jar|properties))$",
     re.IGNORECASE,
 )
 """What editors, package managers, debuggers and forges run by themselves, where they find it in a project."""
 _LOADED_HINT: Final = re.compile(
     r"pipelines\.ya?ml$|appveyor\.ya?ml$|lefthook|jenkinsfile$|crush\.json$|customize\.py$|mise[^/]*\.toml$"
-    r"|site-packages/[^/]+\.pth$", re.IGNORECASE)
+    r"|site-packages/[^/]+\.pth$|(v?env|vendor|\.bin)/|gradle-wrapper\.", re.IGNORECASE)
 """A part of those that have no hidden name in them."""
 _WHOLE: Final = frozenset({"/", "~", "/home", "/root", "/etc", "/etc/ssh", "/Users"})
 _KEPT_SETTINGS: Final = frozenset(
     ".config .local .local/share .mozilla .thunderbird .password-store Library".split())
 """Folders of a home in which programs keep what they log in with, beside much else."""
+_KEPT_CACHES: Final = frozenset(
+    ".cache .npm .yarn .pnpm-store .bun .rustup .pyenv .rbenv .nodenv .nvm .asdf .sdkman .volta .fnm .deno .vscode .venv "
+    ".virtualenvs .conda .eclipse .vim .oh-my-zsh .fonts .themes .icons .trash .ivy2".split())
+"""Hidden folders of a home in which there is only what can be had again, or what is no secret."""
 _A_HOME: Final = re.compile(r"/(home|Users)(/[^/]+)?/?$")
 _FILE_URL: Final = re.compile(r"file:(?://[^/]*)?(?=/)", re.IGNORECASE)
 _DRIVE: Final = re.compile(r"[A-Za-z]:\\")
@@ -188,12 +194,13 @@ class Places(Struct, frozen=True, eq=False):
         return not path.startswith(_INSTALLED) and path != self.home
 
     def holds_secrets(self, sketch: str) -> bool:
-        """Whether a folder is so large that credentials are somewhere in it: a home, ``/``, ``/etc``,
-        ``~/.config``."""
+        """Whether a folder is so large that credentials are somewhere in it: a home, ``/``, ``/etc``, ``~/.config``, and whatever
+        a program keeps in a hidden folder of its own."""
         path = self.resolve(sketch)
         if path in _WHOLE or path == self.home or (path.startswith(_HOMES[:2]) and path.count("/") == 2):
             return True
-        return path[:1] in "/~" and _homeless(self, path).removeprefix("~/") in _KEPT_SETTINGS
+        kept = _homeless(self, path).removeprefix("~/") if path[:1] in "/~" else ""
+        return kept in _KEPT_SETTINGS or (kept[:1] == "." and "/" not in kept and kept not in _KEPT_CACHES)
 
 
 @lru_cache(maxsize=64)

@@ -57,6 +57,9 @@ MANAGERS: Final[dict[str, _Row]] = {
     "lerna": _row("exec", "--scope --ignore --concurrency --since", joins=True),
     "nx": _row("exec", "--projects -p", joins=True),
     "nix": _row("develop shell run", commands="-c --command"),
+    **dict.fromkeys(("stack", "cabal", "gem"), _row("exec")),
+    "opam": _row("exec", "--switch --root"),
+    "dune": _row("exec", "--root --profile --display"),
     "meson": _row("devenv", "-C --workdir"),
     "composer": _row("exec", "-d --working-dir", before="global"),
 }

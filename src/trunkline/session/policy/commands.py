@@ -102,6 +102,14 @@ def only_reads_line(commands: Sequence[SimpleCommand], index: int) -> bool:
     return any(one.parent == index for one in commands)
 
 
+def goes_back(commands: Sequence[SimpleCommand], index: int) -> bool:
+    """Whether a command goes to where the shell was before the line: only it knows which folder that is."""
+    command = commands[index]
+    if command.name not in ("cd", "pushd", "popd") or not (command.name == "popd" or "-" in command.sketch[1:]):
+        return False
+    return not any(one.name in ("cd", "pushd") for one in commands[:index])
+
+
 def only_prints(commands: Sequence[SimpleCommand], index: int) -> bool:
     """Whether a command does nothing (``true``), or prints a text that is in the line and nobody is given: ``echo "exit $?"``, a
     here-doc that becomes the message of a commit."""
@@ -203,7 +211,8 @@ def mentions(commands: Iterable[SimpleCommand], home: str | None, known: frozens
     for index, command in enumerate(line):
         pairs = enumerate(zip(command.words, command.sketch, strict=True))
         yield from (_known(word, sketch, home) for at, (word, sketch) in pairs
-                    if word is not None or not (sketch in known or is_only_text(command, at)))
+                    if not _is_message_of(command, at) and (
+                        word is not None or not (sketch in known or is_only_text(command, at))))
         if any(map(_puts_names_together, _code_on_input(line, index))):
             yield ANYTHING
         yield from (_known(redirect.target, redirect.sketch, home) for redirect in command.redirects)
@@ -221,6 +230,11 @@ def is_only_text(command: SimpleCommand, at: int) -> bool:
     if command.name == "gh":
         return command.sketch[at - 1] in _GH_TEXTS
     return command.name == "git" and "commit" in command.sketch[:at] and command.sketch[at - 1] in ("-m", "-am", "--message")
+
+
+def _is_message_of(command: SimpleCommand, at: int) -> bool:
+    """Whether a word is a sentence that is printed or kept as a text, which may well speak of files."""
+    return command.name in ("git", "gh", "echo") and " " in command.sketch[at] and is_only_text(command, at)
 
 
 def _read_in_code(command: SimpleCommand) -> Iterator[str]:

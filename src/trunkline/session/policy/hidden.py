@@ -76,6 +76,18 @@ def without_options(command: SimpleCommand, *, sure: bool = True) -> list[str]:
     return [" ".join([words[at] for at in one.places]) for one in readings(words) if one.is_sure is sure]
 
 
+def options_behind(command: SimpleCommand) -> list[str]:
+    """The same with the options before the verb behind all others: `npm -g install x` as `npm install x -g`."""
+    name = command.name
+    if not name or len(command.sketch) < 3 or command.sketch[1][:1] != "-":
+        return []
+    from trunkline.dialects.shell import readings  # as heavy as the parser
+
+    words = (name, *command.sketch[1:])
+    return [" ".join([words[at] for at in (*one.places, *[at for at in range(len(words)) if at not in one.places])])
+            for one in readings(words) if one.is_sure]
+
+
 def runs_unknown(command: SimpleCommand) -> bool:
     """Whether it may run what its words do not say: a shell that reads its input, a new name for a program, too many words."""
     name, words = command.name, command.sketch

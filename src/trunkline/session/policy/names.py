@@ -10,6 +10,7 @@ import posixpath
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from trunkline.dialects import late_re as re
 from trunkline.session.policy import globs
 from trunkline.session.policy.commands import ANYTHING, quoted_patterns
 
@@ -44,9 +45,13 @@ _OPEN_TESTS: Final = frozenset("-o -or ! -not , ( ) -prune -path -ipath -wholena
 _GO_THROUGH: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(
         "tar gtar bsdtar zip 7z 7za rar cp gcp ditto rsync scp rclone restic borg duplicity grep egrep fgrep rgrep rg ripgrep ag "
-        "ack ugrep ug mv chmod chown chgrp gsutil".split(), ()),
-    "git": ("grep", "--no-index", "--work-tree"), **dict.fromkeys(("docker", "podman", "nerdctl"), ("build", "cp")),
-    "kubectl": ("cp",), "aws": ("s3",), "gcloud": ("storage",), "az": ("storage",), "svn": ("import", "add"),
+        "ack ugrep ug mv chmod chown chgrp gsutil gzip bzip2 xz zstd unzip".split(), ()),
+    **dict.fromkeys(("find", "gfind"), tuple("-delete -exec -execdir -ok -okdir".split())),
+    "fd": tuple("-x -X --exec --exec-batch".split()),
+    "git": tuple("grep --no-index --work-tree checkout restore rm mv stash archive log show".split()),
+    **dict.fromkeys(("docker", "podman", "nerdctl"), ("build", "cp")),
+    "diff": tuple("-r --recursive -ru -ur -rq -qr -ruN -urN -Nur".split()),
+    "kubectl": ("cp", "--from-file"), "aws": ("s3",), "gcloud": ("storage",), "az": ("storage",), "svn": ("import", "add"),
     **dict.fromkeys(("python", "python3"), ("zipfile", "tarfile")),
 }
 """They read, copy or change all that is below a folder which they name; some only with one of these words."""
@@ -66,6 +71,22 @@ def read_by_default(commands: Sequence[SimpleCommand]) -> Iterator[str]:
                 command.name == "deno" and "--env-file" in words) or (
                 composes and not {"config", "convert"}.isdisjoint(words[1:6])):
             yield ".env"
+        yield from _of_logins(command)
+
+
+_LOGS_IN: Final = re.compile(r"-[A-Za-z]{0,20}n[A-Za-z]{0,20}|--netrc(?:-optional)?")
+
+
+def _of_logins(command: SimpleCommand) -> Iterator[str]:
+    """The files with passwords, and with what is encrypted, that a program reads when it is told to."""
+    words = command.sketch[1:]
+    if command.name == "curl" and any(_LOGS_IN.fullmatch(word) for word in words):
+        yield "~/.netrc"
+    if any(word.startswith(("credentials:", "encrypted:")) for word in words[:4]):
+        yield from ("config/credentials.yml.enc", "config/master.key")
+    for word in words:
+        if word[:5] == "file:" and word[5:6] != "/":  # as sqlite takes it
+            yield word[5:].partition("?")[0]
 
 
 def whole_folders(commands: Sequence[SimpleCommand], bases: Sequence[str], root: str, home: str | None) -> Iterator[str]:
@@ -75,14 +96,55 @@ def whole_folders(commands: Sequence[SimpleCommand], bases: Sequence[str], root:
     for command in commands:
         wanted = _GO_THROUGH.get(command.name or "")
         trees = [one for one in command.assignments if one.startswith("GIT_WORK_TREE=")]
+        yield from _emptied(command, bases, root, home)
         if wanted is None or (wanted and not trees and not any([word.partition("=")[0] in wanted for word in command.sketch])):
             continue
         for word in (*command.sketch[1:], *trees):
             path = word.partition("=")[2] if word[:1] == "-" or word in trees else word
             for base in bases if path and word not in patterns and "://" not in word else ():
                 where = globs.place(path, root, home, base)
-                if where.relative is None:
+                if where.relative is None or (where.relative != "." and not is_pattern_of(command, word)):
                     yield where.absolute
+
+
+def is_pattern_of(command: SimpleCommand, word: str) -> bool:
+    """Whether a word is what a search looks for, and no folder."""
+    named = [one for one in command.sketch[1:] if one[:1] != "-"]
+    return command.name in _SEARCHES and named[:1] == [word]
+
+
+_SEARCHES: Final = frozenset("grep egrep fgrep rgrep rg ripgrep ag ack ugrep ug".split())
+
+
+def put_into(commands: Sequence[SimpleCommand]) -> Iterator[str]:
+    """The paths that files get which are copied or moved into a folder: ``cp x data`` may write ``data/x``."""
+    for command in commands:
+        if command.name not in _PUT:
+            continue
+        words = command.sketch[1:]
+        at = next((at for at, word in enumerate(words[:-1]) if word in ("-t", "--target-directory")), -1)
+        named = [word for place, word in enumerate(words) if word[:1] != "-" and (at < 0 or place != at + 1)]
+        folder, files = (words[at + 1], named) if at >= 0 else (named[-1], named[:-1]) if len(named) > 1 else ("", [])
+        folder = next((word.partition("=")[2] for word in words if word.startswith("--target-directory=")), folder)
+        yield from (posixpath.join(folder, posixpath.basename(one.rstrip("/"))) for one in files if folder and one.rstrip("/"))
+
+
+_PUT: Final = frozenset("cp gcp mv gmv ln install rsync scp ditto".split())
+
+
+def _emptied(command: SimpleCommand, bases: Sequence[str], root: str, home: str | None) -> Iterator[str]:
+    """The folders that a command removes with all that is in them, and the whole one where git removes what it does not know."""
+    if command.name in _REMOVERS:
+        for word in command.sketch[1:]:
+            if word[:1] != "-" and not any(sign in word for sign in "$`*?["):
+                yield from (globs.place(word, root, home, base).absolute for base in bases)
+    elif command.name == "git" and "clean" in command.sketch[1:_VERB_AMONG]:
+        yield from [root] if any(map(_IGNORED_TOO.fullmatch, command.sketch[1:])) else ()
+
+
+_REMOVERS: Final = frozenset("rm rmdir rimraf trash trash-put shred srm wipe".split())
+_IGNORED_TOO: Final = re.compile(r"-[A-Za-z]{0,12}[xX][A-Za-z]{0,12}")
+_VERB_AMONG: Final = 6
 
 
 def fed_outlines(commands: Sequence[SimpleCommand], base: str, home: str | None) -> Iterator[str]:

@@ -23,6 +23,7 @@ from trunkline.session.policy.commands import (
     as_written,
     behind_variables,
     doubt,
+    goes_back,
     only_prints,
     only_reads_line,
 )
@@ -265,6 +266,8 @@ def command_covered(patterns: list[str], subject: Subject) -> Fit:
         unsure = doubt(one)
         if unsure:
             return Fit(False, unsure)
+        if goes_back(commands, index):
+            return Fit(False, "it goes to a folder that only the shell knows")
         if only_reads_line(commands, index) and not _excludes(excluded, one, subject):
             continue  # what it reads is in the line, and has to be covered
         fit = _command_allowed(known, one, subject)

@@ -44,9 +44,17 @@ from trunkline.session.policy.commands import (
 )
 from trunkline.session.policy.globs import Place
 from trunkline.session.policy.handed import handling
-from trunkline.session.policy.hidden import TEXTS, brings_code_in, hidden, line_steers_hub, runs_unknown, without_options
+from trunkline.session.policy.hidden import (
+    TEXTS,
+    brings_code_in,
+    hidden,
+    line_steers_hub,
+    options_behind,
+    runs_unknown,
+    without_options,
+)
 from trunkline.session.policy.loops import known_in_loop
-from trunkline.session.policy.names import fed_outlines, read_by_default, whole_folders
+from trunkline.session.policy.names import fed_outlines, put_into, read_by_default, whole_folders
 from trunkline.session.policy.reach import may_lead_to, of_home_in_code, parts_that_hold, within_path
 from trunkline.session.policy.synonyms import MOST, Standing, perhaps, synonyms
 from trunkline.session.workspace import PLAYGROUND
@@ -151,7 +159,7 @@ class Subject:
         found = [*mentions(self.commands, ask.home, self._looped), *(self.parsed.tested if self.parsed is not None else ())]
         if not self.is_whole and ask.command is not None:
             found += ask.command[:COMMAND_CHARS].split()
-        found += [*braced(found), *read_by_default(self.commands)]
+        found += [*braced(found), *read_by_default(self.commands), *put_into(self.commands)]
         return tuple(dict.fromkeys(values(found)))[:WORDS + 1]
 
     @cached_property
@@ -363,7 +371,7 @@ class Subject:
 
     def every_spelling(self, one: SimpleCommand) -> list[str]:
         """A command of the line in every way that a rule may have written it, other names of it included."""
-        found = [*spellings(one), *without_options(one), *self.behind[id(one)].names]
+        found = [*spellings(one), *without_options(one), *options_behind(one), *self.behind[id(one)].names]
         return list(dict.fromkeys((*found, *self.in_other_words(found))))
 
     def in_other_words(self, texts: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trunkline.dialects import late_re as re
@@ -38,6 +38,12 @@ _NAMES: Final[dict[str, tuple[Words, ...]]] = {
     "docker-compose": (("docker", "compose"),), "podman-compose": (("podman", "compose"), ("docker", "compose")),
     "kubecolor": (("kubectl",),), "microk8s.kubectl": (("kubectl",),), "oc": (("kubectl",),),
     "mamba": (("conda",),), "micromamba": (("conda",),), "mariadb": (("mysql",),),
+    **dict.fromkeys(("mysqlsh", "mycli", "mariadb-client", "mysql8"), (("mysql",),)),
+    "pgcli": (("psql",),), "litecli": (("sqlite3",),),
+    **dict.fromkeys(("valkey-cli", "keydb-cli", "iredis"), (("redis-cli",),)), "helm3": (("helm",),),
+    **dict.fromkeys(("aptitude", "nala", "apt-fast"), (("apt",), ("apt-get",))), **dict.fromkeys(("dcfldd", "dc3dd"), (("dd",),)),
+    **dict.fromkeys(("plink", "dbclient"), (("ssh",),)), **dict.fromkeys(("remake", "colormake"), (("make",),)),
+    **dict.fromkeys(("pkill", "killall", "skill", "xkill", "taskkill", "kill-port"), (("kill",),)),
     "podman": (("docker",),), "nerdctl": (("docker",),), "mvnw": (("mvn",),), "gradlew": (("gradle",),),
 }
 """Programs that take the same words for the same things, and what else they are called."""
@@ -75,7 +81,16 @@ _GROUPED: Final[dict[str, str]] = {
 _CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl"))
 _RUN_SCRIPTS: Final = frozenset(("yarn", "pnpm", "bun"))
 """With them ``run`` may be left out."""
+_SCRIPTED: Final = ("npm", "yarn", "pnpm", "bun")
+"""They run the same scripts of a project."""
+_OWN_VERBS: Final = frozenset(
+    "install i add remove rm uninstall un update up upgrade ci exec x dlx create init publish pack link unlink "
+    "login logout whoami config cache store audit outdated ls list why info view version test t tst start stop "
+    "restart workspace workspaces global self-update set plugin npm node env rebuild prune dedupe import fetch "
+    "patch licenses bin root help".split())
+"""Sub-commands of these; another word is a script."""
 _NPM_SCRIPTS: Final = frozenset("start stop restart test".split())
+_RUN_ALL: Final = frozenset("npm-run-all npm-run-all2 run-s run-p concurrently".split())
 _TARGETS: Final = frozenset("make gmake bmake just rake task ninja mage invoke gradle gradlew mvn mvnw".split())
 """Their words are things to do, one after the other."""
 _TARGET_VALUES: Final[dict[str, frozenset[str]]] = {
@@ -165,8 +180,42 @@ def _renamed(words: Words) -> Iterator[Words]:
         yield ("docker-compose", *words[2:])
     elif words[1:2] == ("compose",) and words[0] in _CONTAINERS:
         yield ("docker", *words[1:])
+    yield from _services(words)
+    if words[0] in _STOPS or (words[:1] in (("systemctl",), ("loginctl",)) and not _STOPS.isdisjoint(words[1:_AMONG])) or (
+            words[0] in ("init", "telinit") and words[1:2] in (("0",), ("6",))):
+        yield ("shutdown", "now")
+    if words[0] == "gcloud" and words[1:2] in (("alpha",), ("beta",)):
+        yield ("gcloud", *words[2:])
+    if words[0] == "fuser" and any(word[:1] == "-" and "k" in word for word in words[1:]):
+        yield ("kill", *words[1:])
+    if words[0] == "flask" and words[1:3] in (("db", "downgrade"), ("db", "upgrade")):
+        yield ("alembic", *words[2:])
+    if words[0] in ("npm", "pnpm") and _is_global(words):
+        yield (*words, "-g", "--global")
     if words[:2] == ("minikube", "kubectl") and "--" in words:
         yield ("kubectl", *words[words.index("--") + 1:])
+
+
+def _services(words: Words) -> Iterator[Words]:
+    """``service x stop``, ``rc-service x stop`` and ``/etc/init.d/x stop`` as ``systemctl stop x``."""
+    if words[0] in _SERVICE and len(words) > 2:
+        yield ("systemctl", words[2], words[1], *words[3:])
+    elif "/init.d/" in words[0] and len(words) > 1:
+        yield ("systemctl", words[1], posixpath.basename(words[0]), *words[2:])
+    elif words[0] in ("busctl", "gdbus", "dbus-send") and "systemd1" in " ".join(words):
+        parts = [part for word in words[1:] for part in word.split(".")]
+        verb = next((part.removesuffix("unit") for part in parts if part in _UNIT_CALLS), "")
+        yield from [("systemctl", verb, "x")] if verb else ()
+
+
+def _is_global(words: Words) -> bool:
+    return "--location=global" in words or ("--location", "global") in pairwise(words)
+
+
+_STOPS: Final = frozenset("poweroff reboot halt kexec shutdown".split())
+"""Programs, and words for others, by which the machine is stopped."""
+_SERVICE: Final = frozenset("service rc-service invoke-rc.d".split())
+_UNIT_CALLS: Final = frozenset("startunit stopunit restartunit reloadunit killunit".split())
 
 
 def _becoming(words: Words) -> Iterator[Words]:
@@ -207,6 +256,8 @@ def _said(words: Words) -> Iterator[Words]:
         valued = _TARGET_VALUES.get(name, _NO_VALUES)
         yield from ((name, word) for word, before in zip(words[1:], words, strict=False)
                     if word[:1] != "-" and "=" not in word and before not in valued)
+    if words[:2] == ("node", "--run") or (words[0] in _RUN_ALL and len(words) > 1):
+        yield from (("npm", "run", word) for word in words[1:] if word[:1] != "-")
     if len(words) < 2 or words[1][:1] == "-":
         return  # options before the sub-command are left out by whoever knows them
     verb, rest = words[1], words[2:]
@@ -215,6 +266,9 @@ def _said(words: Words) -> Iterator[Words]:
             yield from ((name, member, *rest) for member in members if member != verb)
     if name in _CONTAINERS:
         yield from _grouped(name, verb, rest)
+    if name in _SCRIPTED and verb not in _OWN_VERBS:
+        script = rest if verb in ("run", "run-script") else words[1:]
+        yield from ((one, "run", *script) for one in _SCRIPTED if one != name and script)
     if name in _RUN_SCRIPTS:
         yield (name, *rest) if verb == "run" else (name, "run", verb, *rest)
     if name == "npm" and (verb in _NPM_SCRIPTS or (verb == "run" and not _NPM_SCRIPTS.isdisjoint(rest[:1]))):
@@ -223,8 +277,15 @@ def _said(words: Words) -> Iterator[Words]:
         yield ("npx", *rest)
     if name == "git" and verb == "push":
         yield (name, verb, *(word if word[:1] == "-" else _branch(word) for word in rest))
+    if name == "git" and verb == "branch" and "--delete" in rest and "--force" in rest:
+        yield (name, verb, "-d", *rest)
+    if name == "gh" and verb == "api" and (merge := next(filter(_MERGE.search, rest), None)) is not None:
+        yield (name, "pr", "merge", merge)
     if name == "terraform" and verb == "apply" and not {"-destroy", "--destroy"}.isdisjoint(rest):
         yield (name, "destroy", *rest)
+
+
+_MERGE: Final = re.compile(r"pulls/[^/]{1,40}/merge")
 
 
 def _branch(ref: str) -> str:
@@ -257,21 +318,47 @@ def _sent(words: Words) -> Iterator[str]:
     verbs = [word for word in words[1:] if word[:1] != "-"][:_AMONG]
     if not _NO_PUSH.isdisjoint(words):
         return
-    for table, sent in ((_PUSHES, _PUSH), (_PUBLISHES, _PUBLISH), (_UPLOADS, _UPLOAD)):
+    for table, sent in ((_PUSHES, _PUSH), (_PUBLISHES, _PUBLISH), (_UPLOADS, _UPLOAD), (_WHEELS, ("twine upload",)),
+                        (_CRATES, ("cargo publish",)), (_GEMS, ("gem push",))):
         said = _NOTHING_SAID if table is _PUBLISHES and _PUBLISHER.fullmatch(name) else table.get(name)
         if said is not None and (not said or any(word in said for word in verbs)):
             yield from sent
-    if name in _CONTAINERS and any(word.startswith(_PUSHING) for word in words[2:]):
-        yield from _UPLOAD
+    if name in _CONTAINERS or name in _BUILDERS:
+        if verbs[:2] == ["trust", "sign"] or verbs[:3] == ["buildx", "imagetools", "create"] or any(
+                word.startswith(_PUSHING) or _IS_PUSHED.search(word) is not None for word in words[2:]):
+            yield from _UPLOAD
+    if name in ("kubectl", "oc") and not _REPLACING.get(verbs[0] if verbs else "", frozenset()).isdisjoint(words):
+        yield "kubectl delete"
+    if name == "aws" and _removes_objects(verbs, words):
+        yield "aws s3 rm s3://x"
 
 
+def _removes_objects(verbs: list[str], words: Words) -> bool:
+    if verbs[:1] == ["s3api"]:
+        return any(word.startswith("delete-object") for word in verbs)
+    return verbs[:1] == ["s3"] and (verbs[1:2] == ["mv"] or (verbs[1:2] == ["sync"] and "--delete" in words))
+
+
+_WHEELS: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys("uv poetry flit hatch pdm rye maturin twine setup.py".split(), frozenset(("publish", "upload"))),
+    **dict.fromkeys(("python", "python3"), frozenset(("upload",))),
+}
+_CRATES: Final[dict[str, frozenset[str]]] = {
+    "cargo": frozenset("workspaces release smart-release hack publish".split()),
+    **dict.fromkeys(("cargo-release", "release-plz"), frozenset()),
+}
+_GEMS: Final[dict[str, frozenset[str]]] = {**dict.fromkeys(("rake", "bundle"), frozenset(("release",)))}
 _PUSH: Final = ("git push", "git push origin main", "git push origin master")
 _PUBLISH: Final = ("npm publish",)
 _UPLOAD: Final = ("docker push",)
 _PUBLISHER: Final = re.compile(r"(?:[\w@/-]{0,60}-)?(?:npm-)?publish(?:-[\w-]{1,40})?|[\w-]{1,40}-semantic-release")
 """The name of a program that does nothing but publish."""
 _NOTHING_SAID: Final = frozenset[str]()
-_PUSHING: Final = ("--push", "--output=type=registry", "type=registry", "type=image,push=true")
+_PUSHING: Final = ("--push", "--publish")
+_IS_PUSHED: Final = re.compile(r"type=registry|(?:^|[,=])push=true")
+_BUILDERS: Final = frozenset("buildctl pack depot earthly dagger".split())
+_REPLACING: Final[dict[str, frozenset[str]]] = {"replace": frozenset(("--force",)), "apply": frozenset(("--prune",))}
+"""Sub-commands of kubectl, and options by which they delete first, or then."""
 """How a build is told to push what it makes."""
 _NO_PUSH: Final = frozenset("--no-push --dry-run --no-git --skip-push --help -h --version".split())
 

@@ -25,6 +25,7 @@ TERRAFORM_ROWS: Final = (
     row("workspace stack", "high", _CHANGES, "terraform workspace delete x", then="delete rm"),
     row("init", "high", "takes its code from an address", "terraform init -from-module=https://x",
         word=r"^--?from-module=.*(://|::|@|^git)"),
+    row("init", "high", _CHANGES, "terraform init -migrate-state", word=r"^--?(migrate-state|force-copy)"),
     row("init get console login new config stack", "medium", "prepares changes of running systems", "terraform init"),
     row("workspace", "medium", "prepares changes of running systems", "terraform workspace select x", then="select new"),
     row("test", "medium", "makes systems and takes them down again", "terraform test"),
@@ -57,10 +58,13 @@ _GIVING: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
         ("config", "view", "--raw"), ("config", "view", "--flatten"), ("create", "token"), ("whoami", "-t"),
         ("whoami", "--show-token"), ("sa", "get-token"), ("serviceaccounts", "get-token"))),
     "gcloud": (("keys", "create"), ("versions", "access")),
-    "az": (("credential", "show"), ("keys", "list"), ("key", "list"), ("credential", "list"), ("appsettings", "list")),
+    "nomad": (("var", "get"),),
+    "az": (("connection-string", "list"), ("credential", "show"),
+           ("keys", "list"), ("key", "list"), ("credential", "list"), ("appsettings", "list")),
     "heroku": (("config",), ("auth:token",), ("config:get",), ("pg:credentials:url",)),
     **dict.fromkeys(("fly", "flyctl"), (("auth", "token"), ("tokens",))),
     **dict.fromkeys(("vercel", "now", "netlify", "railway"), (("env", "pull"), ("env:list",), ("env:get",), ("variables",))),
+    "helm": (("get", "all"), ("get", "values"), ("get", "manifest"), ("get", "hooks")),
     "firebase": (("login:ci",), ("functions:config:get",)),
     "doctl": (("auth", "token"), ("registry", "docker-config"), ("kubeconfig", "show")),
 }
@@ -120,12 +124,11 @@ def _cluster(call: ProgramCall) -> None:
     """kubectl, helm, terraform and clouds: the first word that says what happens decides."""
     words = call.operands
     _note_credentials(call)
-    if call.name in ("kubectl", "oc") and words[:1] == ("proxy",) and (address := call.value("--address")) and (
-            not address.startswith(("127.", "localhost"))):
-        call.note("high", "opens this machine to the network", call.command.text)
     address = next((word for word in call.args if _BY_ADDRESS.match(word)), None)
     if address is not None and not _LOOKS.match(" ".join(words[:1])):
         call.note("high", "does what an address says", address)
+    if call.name in ("kubectl", "oc"):
+        _of_cluster(call, words)
     if not SAVES.isdisjoint(words[:_VERB_AMONG]):
         _saves(call)
     if call.name in ("kubectl", "oc") and "cp" in words[:_VERB_AMONG]:
@@ -149,8 +152,66 @@ def _cluster(call: ProgramCall) -> None:
         call.note("high", _CHANGES, call.command.text)
     elif words[:1] == ("config",) and not _LOOKS.match(words[1] if len(words) > 1 else "get"):
         call.note("medium", "works on remote systems", call.command.text)
+    elif call.name in _BY_SERVICE and words and not _asks(call):
+        call.note("high", "does something to remote systems that is not known to be harmless", call.command.text)
     elif not verb and words:
         call.note("medium", "works on remote systems", call.command.text)
+
+
+def _of_cluster(call: ProgramCall, words: tuple[str, ...]) -> None:
+    """What kubectl does beside looking that its first word does not say."""
+    if words[:1] == ("proxy",) and (address := call.value("--address")) and not address.startswith(("127.", "localhost")):
+        call.note("high", "opens this machine to the network", call.command.text)
+    if not _AS_OTHERS.isdisjoint(call.longs):
+        call.note("high", "acts with the rights of somebody else", call.command.text)
+    if words[:1] == ("config",) and _SETS.match(" ".join(words[1:2])):
+        call.note("high", "changes which cluster later commands are about", call.command.text)
+    if words and call.args[:1] == words[:1] and words[0] not in _CLUSTER_VERBS and _CLUSTER_CHANGES.fullmatch(words[0]) is None:
+        call.note("high", "runs a plugin that is not known here", call.command.text)
+    if words[:2] == ("auth", "reconcile"):
+        call.note("high", "changes who may do what", call.command.text)
+
+
+_CLUSTER_VERBS: Final = frozenset(
+    "get describe logs log top version explain config cluster-info api-resources api-versions auth diff wait events "
+    "event plugin completion options kustomize port-forward proxy attach alpha help exec cp apply delete replace "
+    "scale drain cordon uncordon taint rollout krew status projects project whoami login logout new-app new-project "
+    "start-build import-image adm process extract rsh tag idle policy observe sa serviceaccounts secrets registry "
+    "image debug run edit".split())
+"""Sub-commands of kubectl and oc; another word is a plugin."""
+_AS_OTHERS: Final = frozenset(("--as", "--as-group", "--as-uid"))
+_SETS: Final = re.compile(r"set(?!-context)|use-|delete-|rename-|unset")
+
+
+_ASKING: Final = re.compile(
+    r"(?:(?:batch-)?(?:describe|get|list|head|check)|ls|show|status|logs?|info|version|help|read|print|members?|search|lookup|filter|estimate|"
+    r"preview|test|validate|wait|tail|simulate|query|scan|view|detect|history|top|events|operations|metrics|explain|diff|lint|inspect|"
+    r"watch|docs|interactive|completion|servers?|endpoint|alarm|plan|fmt|format|feedback|cheat-sheet|survey|find|stat|cat|du|hash|"
+    r"catalog|intention|monitor|rtt|keygen|fingerprint)(?:-.*)?|--help")
+_CHANGING: Final = re.compile(
+    r"(?:set|create|update|add|import|export|activate|login|logout|start|run|invoke|send|leave|enable|restart|link|unlink|register|copy|move|"
+    r"upload|download|restore|build|builds|submit|trigger|resume|pause|suspend|cancel|connect|tunnel|start-.*|set-.*|add-.*|create-.*|update-.*|"
+    r"put|force-leave|maint|defrag|compact)")
+"""Words by which a cloud's program looks, and by which it does more."""
+
+
+_AWS_VALUES: Final = frozenset(
+    "--profile --region --output --query --color --ca-bundle --endpoint-url --cli-read-timeout --cli-connect-timeout "
+    "--cli-binary-format".split())
+"""Options of aws with a value, which may stand before what is done."""
+_AWS_MILD: Final = frozenset("send-message invoke login create-tags tag-resource configure".split())
+"""What is done there by everyday work; where that is put, and what is set, is looked at elsewhere."""
+
+
+def _asks(call: ProgramCall) -> bool:
+    """Whether a call of a cloud's program is known to look: what nobody here knows may do anything."""
+    if call.name == "aws":
+        words = [word for word, before in zip(call.args, ("", *call.args), strict=False)
+                 if word[:1] != "-" and before not in _AWS_VALUES]
+        action = words[1] if len(words) > 1 else "help"
+        return words[:1] == ["help"] or _ASKING.fullmatch(action) is not None or not _AWS_MILD.isdisjoint(words[:2])
+    given = call.operands[:_VERB_AMONG + 1]
+    return any(map(_ASKING.fullmatch, given)) and not any(map(_CHANGING.fullmatch, given))
 
 
 def _acts(call: ProgramCall, words: tuple[str, ...]) -> bool:
@@ -228,6 +289,9 @@ def _moves_objects(call: ProgramCall, words: tuple[str, ...]) -> bool:
     return True
 
 
+_LISTS: Final = re.compile(r"ps|releases|[\w:-]{1,60}:(?:list|info|log|wait)|tail")
+
+
 def _deploys(call: ProgramCall) -> None:
     verb = call.operands[0] if call.operands else ""
     if gives_credentials(call):
@@ -235,10 +299,12 @@ def _deploys(call: ProgramCall) -> None:
         call.note("high", "reads credentials", call.command.text)
         return
     is_first = call.args[:1] == (verb,) or call.name in VERBS
-    if (is_first and _LOOKS.match(verb)) or asks_about_itself(call):
+    does_more = any(_DESTROYS.match(word) or word in ("add", "set", "pull") for word in call.operands[1:3])
+    if (is_first and (_LOOKS.match(verb) or _LISTS.fullmatch(verb)) and not does_more) or asks_about_itself(call):
         return
+    is_local = verb in ("dev", "build", "start", "serve", "init", "run") and (call.name, verb) != ("heroku", "run")
     call.note(
-        "medium" if verb in ("dev", "build", "start", "serve", "init", "run") else "high",
+        "medium" if is_local else "high",
         "deploys or changes running systems",
         call.command.text,
     )
@@ -249,6 +315,8 @@ _ONLY_SHOW: Final = {"vagrant": frozenset("status global-status validate version
 
 
 def _remote_runs(call: ProgramCall) -> None:
+    if any(map(call.places.is_foreign, call.operands)):
+        call.note("high", "loads code from outside the session's folders", call.command.text)
     is_shown = not _ONLY_SHOW.get(call.name, frozenset()).isdisjoint(call.operands[:1])
     if not is_shown and not only_looks(call.name, call.args) and not asks_about_itself(call):
         call.note("high", "runs commands on other machines", call.command.text)

@@ -18,7 +18,8 @@ from trunkline.dialects.risk.stdin import given
 _SQL_LOSES: Final = re.compile(
     r"\b(drop|truncate|delete|alter|update|grant|revoke|shutdown|flushall|flushdb|del|unlink|drop(database|indexe?s?|user|role)|remove"
     r"|(delete|update)(many|one)|replaceone|findoneanddelete|renamecollection|bulkwrite|superuser|createrole|purge\s+(?:binary|master)\s+logs|reset\s+(?:master|slave|replica|query)"
-    r"|set\s+(?:global|persist)|kill\s+(?:query\s+|connection\s+)?\d{1,20})\b", re.I
+    r"|set\s+(?:global|persist)|kill\s+(?:query\s+|connection\s+)?\d{1,20}|create\s+(?:user|role|login)|createuser|updateuser|grantrolestouser|stepdown"
+    r"|rename\s+table|detach\s+(?:table|database)|backup\s+database)\b|\$(?:out|merge)\b", re.I
 )
 _SPOKEN_LOSES: Final = re.compile(
     r"\s*(?:rename(?:nx)?|migrate|restore|p?expire(?:at)?|[lx]trim|debug|acl\s+(?:setuser|deluser|load|save)|client\s+(?:kill|pause|no-evict)"
@@ -28,7 +29,7 @@ _SPOKEN_LOSES: Final = re.compile(
 _SQL_READS: Final = re.compile(
     r"^\s*(select|show|describe|explain|\\d\w{0,8}|\\l|\.tables|\.schema|pragma|get|keys|info|ping)\b", re.I)
 _SQL_RUNS: Final = re.compile(
-    r"\\!|\bcopy\b.*\bprogram\b|\bsystem\s|xp_cmdshell|load_file|into\s+(out|dump)file|\bwritefile\s*\("
+    r"\\!|^\s*:!!|child_process|\brequire\s*\(|\bfs\.\w+sync\b|\binto\s+function\s+file|\bcopy\b.*\bprogram\b|\bsystem\s|xp_cmdshell|load_file|into\s+(out|dump)file|\bwritefile\s*\("
     r"|load_extension|\bedit\s*\(|eval\b|\blo_(ex|im)port\b|\bpg_(terminate_backend|file_|read_|write_|ls_dir)|\bdblink_exec\b|\bwritable_schema"
     r"|\\gexec\b|\bexecute\s+immediate\b|\bprepare\s+\w+\s+from\b|\bconfig\s+set\b|\bmodule\s+load|\binstall\s+plugin\b|\b(replica|slave)of\b",
     re.I,
@@ -73,6 +74,9 @@ def _database(call: ProgramCall) -> None:
     words = read_words(call)
     statements = [arg for arg in call.args if " " in arg or "(" in arg or _SQL_LOSES.fullmatch(arg)
                   or arg.startswith((".", "\\"))]
+    settings = call.value("--defaults-file", "--defaults-extra-file") if "mysql" in call.name or call.name == "mariadb" else None
+    if settings and call.places.is_foreign(settings):
+        note_not_known(call)
     if not words.is_known or any(map(call.places.is_foreign, _files(call, words.files))):
         note_not_known(call)
     for path in words.writes:
@@ -237,8 +241,7 @@ def _arguments(text: str) -> list[str]:
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(CLIENTS, _database),
     **dict.fromkeys(
-        "dropdb dropuser createuser pg_restore pg_resetwal mysqladmin mongorestore pg_ctl rabbitmqctl etcdctl consul "
-        "nomad".split(),
+        "dropdb dropuser createuser pg_restore pg_resetwal mysqladmin mongorestore pg_ctl".split(),
         judge_of(DROPS),
     ),
     **dict.fromkeys("pg_dump pg_dumpall mysqldump mongodump createdb pg_isready".split(), judge_of(DUMPS)),

@@ -72,6 +72,8 @@ def _editor(call: ProgramCall) -> None:
     for path in _dumped(call) if call.name in ("gdb", "lldb") else ():
         call.write(path)
     for text in _editor_code(call):
+        for path in _saved(text):
+            call.write(path)
         if not is_plain(text, call.name):
             call.note("medium", f"runs {call.name} code of which not all is known", text, unsure=True)
     if code:

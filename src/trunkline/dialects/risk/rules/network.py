@@ -377,6 +377,13 @@ def _openssl(call: ProgramCall) -> None:
         path = call.value(option) if option in call.args else None
         if path and verb != "s_client":
             call.read(path)
+            if verb in _OF_KEYS and call.places.is_foreign(path) and "-pubin" not in call.args:
+                call.traits |= Trait.SECRET
+                call.note("high", "reads credentials", path)
+
+
+_OF_KEYS: Final = frozenset("rsa dsa ec pkey pkcs8 pkcs12 genpkey gendsa".split())
+"""Sub-commands of openssl that are given a key to show or to write it in another form."""
 
 
 def _opens(call: ProgramCall) -> None:

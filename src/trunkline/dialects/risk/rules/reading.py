@@ -415,6 +415,9 @@ def _prettier(call: ProgramCall) -> None:
 
 def _ruff(call: ProgramCall) -> None:
     formats = "format" in call.operands[:_VERB_AMONG] and call.operands[0] not in _RUFF_VERBS
+    if call.operands[:1] == ("clean",):
+        for path in call.operands[1:]:
+            call.write(path)
     if (formats and not only_looks("ruff format", call.args)) or call.has("", "--fix", "--add-noqa"):
         call.note("medium", "rewrites files of the project", call.command.text)
 

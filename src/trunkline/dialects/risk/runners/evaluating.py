@@ -33,7 +33,7 @@ WORDS: Final = 64
 """Of one command that are looked at."""
 _FOR_CODE: Final = frozenset(
     "--eval -eval --evaluate --eval-string --exec -exec --execute --code -code --expr --command -command --cmd --shell-command "
-    "--run-command --batch-string --lisp --rpc-eval".split())
+    "--python-expr --python-code --lua-code --run-command --batch-string --lisp --rpc-eval".split())
 """Options whose value is code, or a command, in whatever program has them."""
 _MAYBE_CODE: Final = frozenset("-e -E -c -x --expression --run --script --print".split())
 """The same, where the value is more than a name."""

@@ -29,13 +29,17 @@ Ran = tuple[str, ...] | Literal[Unknown.UNKNOWN]
 
 _LOADER: Final = re.compile(r"ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*|ld\.so")
 
-_OTHERWISE_NAMED: Final = frozenset(("git", "hub", "ip", *VERBS))
+_OTHERWISE_NAMED: Final = frozenset(("git", "hub", "ip", "nix", *VERBS))
 """Programs that may be others, beside git's own and loaders."""
 
 _SAME: Final[dict[str, str]] = {
     "wget2": "wget", "grm": "rm", "gmv": "mv", "gcp": "cp", "gln": "ln", "gchmod": "chmod", "gchown": "chown", "gdd": "dd",
     "docker.io": "docker", "podman-remote": "podman", "opentofu": "terraform", "tofu": "terraform", "doas": "sudo",
-    "slogin": "ssh",
+    "slogin": "ssh", "wcurl": "curl", "curlie": "curl", "tflocal": "terraform", "awslocal": "aws", "aws2": "aws",
+    "cdklocal": "cdk",
+    **{f"{before}{name}": name for before in ("g", "gnu", "uu-", "uu_")
+       for name in "rm mv cp ln chmod chown chgrp dd truncate shred rmdir unlink kill install mkdir touch tee".split()
+       if f"{before}{name}" != "ginstall"},
 }
 """The same program under another name, or one with the same words for the same things."""
 _SUFFIXES: Final = (".exe", ".cmd", ".bat", ".com")
@@ -228,15 +232,31 @@ def real_name(command: SimpleCommand) -> tuple[str, ...]:
             at += 2 if command.sketch[at] in ("--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath") else 1
         line = joined(command, at)
         return () if line is UNKNOWN else line
+    if name == "nix" and command.sketch[1:2] == ("run",):
+        return _of_flake(command)
     if name == "ip" and "exec" in command.sketch:
         line = joined(command, command.sketch.index("exec") + 2)
         return () if line is UNKNOWN else line
     return ()
 
 
+def _of_flake(command: SimpleCommand) -> tuple[str, ...]:
+    """``nix run nixpkgs#curl -- x``: what it runs is called after its package, as far as anybody can see."""
+    words = command.sketch
+    at = next((at for at, word in enumerate(words) if at > 1 and word[:1] != "-"), 0)
+    name = words[at].rpartition("#")[2].rpartition(".")[2] if at and "#" in words[at] else ""
+    rest = words[words.index("--") + 1:] if "--" in words else ()
+    return (" ".join((name, *map(git.quoted, rest)))[:git.CHARS],) if name else ()
+
+
 def _without_suffix(name: str) -> str:
-    """``curl`` for ``curl.exe``; empty where there is no such suffix."""
-    return next((name[:-len(suffix)] for suffix in _SUFFIXES if name.lower().endswith(suffix)), "")
+    """``curl`` for ``curl.exe``, ``terraform`` for ``terraform_1.5``; empty where there is no such suffix."""
+    found = next((name[:-len(suffix)] for suffix in _SUFFIXES if name.lower().endswith(suffix)), "")
+    return found or (_RELEASE.sub("", name) if _RELEASE.search(name) else "")
+
+
+_RELEASE: Final = re.compile(r"(?<=[a-z])[-_]?v?\d{1,4}(?:\.\d{1,6}){1,3}$")
+"""Behind the name of a program: which one of several that are installed."""
 
 
 _INTERPRETERS: Final = frozenset(

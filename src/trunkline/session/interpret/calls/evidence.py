@@ -305,7 +305,7 @@ _WRITES: Final[frozenset[ToolRole | None]] = frozenset({"write", "edit", "patch"
 _LEADS_OUT: Final = re.compile(r"/[^/]|~|\.\./")
 _RUN_WORDS: Final = frozenset(
     "run exec execute shell bash sh command commands script hook hooks then next finally callback after before done post "
-    "pre".split())
+    "pre original actual real effective resolved final expanded rewritten".split())
 """Words of names that say that something is run, or when."""
 
 
@@ -381,7 +381,15 @@ def _command_shown(text: str) -> str:
     if text[:1] == "{" and (found := command_of(arguments_in(text))) is not None:
         return found
     alone = _PROMPT.match(text)
-    return alone[2] if alone is not None and (alone[1] or reads_as_command(alone[2])) else ""
+    if alone is None:
+        return ""
+    return alone[2] if alone[1] or reads_as_command(alone[2]) else _labelled(alone[2])
+
+
+def _labelled(text: str) -> str:
+    """The command line that stands behind a word and a colon; "" where that is none."""
+    line = bare_line_of(text)
+    return line if line != text and reads_as_command(line) else ""
 
 
 def _claim_names(call: OpenCall, update: ToolCall | ToolCallUpdate, others: list[str], names: ToolNames) -> None:

@@ -53,7 +53,7 @@ _PROJECTS: Final = frozenset(("-p", "--project"))
 _WORK_IN: Final = frozenset(
     "--rootdir --root-dir --root --chdir -chdir --cwd --working-dir --working-directory --project-dir --project-directory "
     "--project-root --workspace-root --manifest-path --package-path --rulesdir --plugin --load-extension --lua-filter "
-    "--pdf-engine --preload".split())
+    "--pdf-engine --preload --pythonpath".split())
 """Options of whatever program by which it works in another folder, or takes code from there."""
 _FLAGS: Final = frozenset(("go", "rustc"))
 """Their code is flags for other programs, which may be named there."""

@@ -19,12 +19,12 @@ _VERB_AMONG: Final = 3
 _WORD_CHARS: Final = 120
 _WORDS: Final = 24
 _DELETES: Final = re.compile(
-    r"(?:[\w-]{1,60}[:.]|sql-|db-)?(?:delete|destroy|drop|purge|remove|rm|reset|terminate|teardown|erase|uninstall|wipe|nuke|undeploy)(?:[-:][\w:-]{1,60})?")
+    r"(?:[\w-]{1,60}[:.]|sql-|db-)?(?:delete|destroy|drop|purge|remove|rm|reset|terminate|teardown|erase|uninstall|wipe|nuke|undeploy|down|undo|rollback)(?:[-:][\w:-]{1,60})?")
 _NAMED: Final = re.compile(
     r"(?:.{0,80}[-_.])?(?:delete|destroy|purge|wipe|nuke|erase)(?:[-_.].{0,80})?|[a-z]{2,20}delete", re.IGNORECASE)
 """The name of a program that does nothing else."""
 _PUBLISHES: Final = re.compile(r"(?:[\w-]{1,60}[:.])?(?:publish|deploy|release|upload|push)(?:[-:][\w:-]{1,60})?")
-_OPTIONS: Final = frozenset("--delete --drop --prune --purge --destroy --delete-all --wipe".split())
+_OPTIONS: Final = frozenset("--delete --drop --prune --purge --destroy --delete-all --wipe --down".split())
 _NOTHING: Final = frozenset("--help --dry-run --dryrun".split())
 FURTHER: Final[dict[str, frozenset[str]]] = {
     "gio": frozenset(("remove", "trash")),
@@ -62,6 +62,12 @@ def note_losses(call: ProgramCall) -> None:
         call.at_least("high", "deletes something, by its own words", call.command.text)
     elif any(map(_PUBLISHES.fullmatch, verbs)) and not rehearses(call.args, REHEARSALS):
         call.at_least("high", "publishes or deploys, by its own words", call.command.text)
+    said = [word for word in call.operands[:_VERB_AMONG + 1] if len(word) <= _WORD_CHARS]
+    if _hands_out(said):
+        call.traits |= Trait.SECRET
+        call.at_least("high", "reads credentials, by its own words", call.command.text)
+    elif _lets_in(said):
+        call.at_least("high", "changes who may do what, by its own words", call.command.text)
     if (code := next(filter(_FAR_CODE.fullmatch, call.args[:_WORDS]), None)) is not None:
         call.at_least("high", "may run code from an address", code)
     fed = given(call) if call.command.redirects or call.command.stdin_from >= 0 else None
@@ -69,6 +75,23 @@ def note_losses(call: ProgramCall) -> None:
     statement = next((text for text in texts if " " in text and CHANGES.search(text[:4096]) is not None), None)
     if statement is not None:
         call.at_least("high", "changes or deletes data", statement)
+
+
+_KEPT: Final = re.compile(
+    r"(?:connections?|secrets?|credentials?|tokens?|passwords?|api-?keys?|fernet_key|env:decrypt|variables)")
+_SHOWN_BY: Final = re.compile(r"(?:get(?:-value)?|export|show|reveal|print|dump|decrypt|create)(?:-[\w-]{1,40})?")
+_PEOPLE: Final = re.compile(r"(?:users?|admins?|roles?|members?|permissions?)")
+_MADE: Final = re.compile(r"(?:create|add|grant|passwd|set-password|change-password|promote)(?:-[\w-]{1,40})?")
+
+
+def _hands_out(verbs: list[str]) -> bool:
+    """Whether words say that credentials are shown: ``x connections export``."""
+    return "env:decrypt" in verbs or (any(map(_KEPT.fullmatch, verbs)) and any(map(_SHOWN_BY.fullmatch, verbs)))
+
+
+def _lets_in(verbs: list[str]) -> bool:
+    """Whether words say that somebody may do more from then on: ``x users create``."""
+    return any(map(_PEOPLE.fullmatch, verbs)) and any(map(_MADE.fullmatch, verbs))
 
 
 def _further(call: ProgramCall) -> bool:

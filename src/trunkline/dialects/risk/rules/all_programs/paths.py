@@ -76,7 +76,7 @@ _READING_OF_KNOWN: Final = _READING | frozenset(
 
 _READS: Final = _row(everything=True)
 _LOOKS: Final = _row(ALL, writes="-o")
-_MAKING: Final = frozenset("venv new init create vendor".split())
+_MAKING: Final = frozenset("venv new init create create-project vendor".split())
 _PACKAGES: Final = _row(ALL, reads="-r -c -e -f -C -p -w --extra-index-url", writes="-t -d -o", makes=True, runs="run r")
 _SAVING: Final = (
     "-o --output --output-dir --output-directory --destination --dest --cidfile --iidfile --metadata-file --cache-to -E "
@@ -136,6 +136,7 @@ PATHS: Final[dict[str, PathUse]] = {
                   "-d -s -h", long_dashes=True),
     "base64": _row(everything=True, writes="-o --output"),
     "coverage": _row(ALL, writes="-o -d --directory"),
+    "ctest": _row(ALL, writes="-o -O --output-log --output-junit", long_dashes=True),
     "patch": _row(0, reads="-i"),
     "info": _row(everything=True, writes="-o --output"),
     "uudecode": _row(everything=True, writes="-o --output-file"),

@@ -27,9 +27,9 @@ def _phrases(*phrases: str) -> tuple[Phrase, ...]:
 
 
 _MAVEN: Final = _phrases(
-    r"deploy|deploy:[\w.-]{1,40}|[\w.:-]{1,80}:deploy[\w.:@-]{0,80}|release:(perform|prepare)|nexus-staging:[\w.-]{1,40}")
+    r"deploy|deploy:[\w.-]{1,40}|[\w.:-]{1,80}:(?:deploy|upload|publish|push)[\w.:@-]{0,80}|release:(perform|prepare)|nexus-staging:[\w.-]{1,40}")
 _GRADLE: Final = _phrases(
-    r":?([\w-]{1,60}:){0,8}(publish(?!ToMavenLocal)\w{0,80}|release|deploy\w{0,40}|upload\w{0,40}|close\w{0,20}Release\w{0,40})")
+    r":?([\w-]{1,60}:){0,8}(publish(?!ToMavenLocal)\w{0,80}|release|deploy\w{0,40}|\w{0,40}[uU]pload\w{0,40}|close\w{0,20}Release\w{0,40})")
 
 RELEASES: Final[dict[str, tuple[Phrase, ...]]] = {
     **dict.fromkeys(("mvn", "mvnw", "mvnd"), _MAVEN),
@@ -43,6 +43,9 @@ RELEASES: Final[dict[str, tuple[Phrase, ...]]] = {
     **dict.fromkeys(("lerna", "changeset", "@changesets/cli", "vsce", "ovsx"), _phrases("publish")),
     "nx": _phrases("release"),
     "mkdocs": _phrases("gh-deploy"),
+    "hugo": _phrases("deploy"),
+    **dict.fromkeys(("bazel", "bazelisk"), _phrases(
+        r"run //[\w/.-]{0,200}[:/][\w.-]{0,60}(?:deploy|push|publish|release)[\w.-]{0,60}")),
     "mike": _phrases("deploy|delete"),
     "goreleaser": _phrases("release|publish"),
     "rake": _phrases(r"([\w:]{1,60}:)?release(:[\w:]{1,60})?"),
