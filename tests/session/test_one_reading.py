@@ -119,7 +119,7 @@ def check_push(asked: Asked, told: Told) -> None:
         assert carried_reading(asked.event["_meta"]).command is None, "a command is told before a change"
         assert note.text.startswith("Change a file") and asked.event["preview"]["path"] in note.text
     else:
-        assert note.text.removeprefix("Use ").startswith(told.tool)
+        assert note.text.removeprefix("Use ").casefold().startswith(told.tool.casefold()), "`Write: a` has the name of `write`"
 
 
 def check_explained(asked: Asked, told: Told, names: ToolNames, cwd: str, kind: str) -> None:
