@@ -12,8 +12,7 @@ from tests.tooling.rows import every_row
 CASES = [case for number in (1, 2) for case in cases(TABLE.with_name(f"adversary_calls_{number}.toml"))]
 CALLS: list[dict[str, Any]] = [
     {key: case.play[0][key] for key in case.play[0] if key != "do"} for case in CASES
-    if case.agent == "names" and "title" not in case.play[0]]
-"""Without titles: who is asked what the policy says of a call is not told its title."""
+    if case.agent == "names"]
 
 
 def test_there_are_more_than_two_hundred_calls() -> None:

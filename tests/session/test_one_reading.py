@@ -81,8 +81,8 @@ def asks_in(entries: Sequence[Entry]) -> Iterator[Asked]:
             yield Asked(event, entry, dict(starts), dict(executing))
 
 
-def check_faces(asked: Asked, names: ToolNames, cwd: str, kind: str | None = None) -> None:
-    """All faces of a permission agree; ``kind`` is the call's, where its name and its input are all that it says beside it."""
+def check_faces(asked: Asked, names: ToolNames, cwd: str, kind: str | None = None, title: str = "") -> None:
+    """All faces of a permission agree. ``kind`` is the call's, where it says no more beside it than its name, input and title."""
     told, call_id = of_event(asked.event), asked.event["toolCallId"]
     packet = packet_of(asked.entry)
     assert packet is not None and of_packet(json.loads(packet)) == told
@@ -94,7 +94,7 @@ def check_faces(asked: Asked, names: ToolNames, cwd: str, kind: str | None = Non
         check_start(asked.starts[call_id], told)
     check_push(asked, told)
     if kind is not None:
-        check_explained(asked, told, names, cwd, kind)
+        check_explained(asked, told, names, cwd, kind, title)
 
 
 def check_start(start: Mapping[str, Any], told: Told) -> None:
@@ -122,10 +122,10 @@ def check_push(asked: Asked, told: Told) -> None:
         assert note.text.removeprefix("Use ").casefold().startswith(told.tool.casefold()), "`Write: a` has the name of `write`"
 
 
-def check_explained(asked: Asked, told: Told, names: ToolNames, cwd: str, kind: str) -> None:
+def check_explained(asked: Asked, told: Told, names: ToolNames, cwd: str, kind: str, title: str) -> None:
     """Who asks what the policy says of this call is told the same of it."""
-    tool, kind_, given = call_of(Question(tool=told.tool, kind=kind, input=asked.event["toolInput"]), names)
-    ask = policy_ask(tool, kind_, given, agent="a", cwd=cwd, roots=[cwd], names=names)
+    tool, kind_, given = call_of(Question(tool=told.tool, kind=kind, input=asked.event["toolInput"], title=title), names)
+    ask = policy_ask(tool, kind_, given, agent="a", cwd=cwd, roots=[cwd], names=names, title=title)
     assert Told(ask.tool, ask.shown_category or ask.category, ask.risk, ask.risk_reason) == told
 
 
@@ -144,9 +144,11 @@ class Said(msgspec.Struct):
         self.kind, self.names = said.get("kind") or self.kind, names | self.names
         self.named = self.named or bool(said.get("name")) or (self.title is None and is_name(said.get("title") or ""))
         self.title = self.title if self.title is not None else said.get("title")
+        self.titles |= {str(said["title"])} if said.get("title") else set()
 
     names: set[str] = msgspec.field(default_factory=set)
     title: str | None = None
+    titles: set[str] = msgspec.field(default_factory=set)
 
 
 def heard(steps: Sequence[Step]) -> dict[str, Said]:
@@ -167,7 +169,8 @@ def checked(player: Player, steps: Sequence[Step], names: ToolNames) -> tuple[in
         call = said.get(asked.event["toolCallId"], Said())
         is_named = call.named or asked.event["toolName"] == "bash"  # what has a command needs no name of its agent's own
         asks_by_name = is_named and not call.beside and is_something(asked.event["toolInput"]) and call.kind != "file"
-        check_faces(asked, names, player.fold.cwd, call.kind if asks_by_name else None)
+        title = "".join(call.titles) if len(call.titles) == 1 else ""
+        check_faces(asked, names, player.fold.cwd, call.kind if asks_by_name else None, title)
         count, explained = count + 1, explained + asks_by_name
     return count, explained
 
@@ -208,7 +211,7 @@ KINDS = st.sampled_from(["read", "search", "edit", "delete", "move", "execute", 
 NAMES = st.sampled_from(["Read", "grep", "Bash", "write", "apply_patch", "mcp__db__execute", "purge", "Think", "whatever", "Task",
                          None])
 TITLES = st.sampled_from(["", "Read", "delete_files", "glob", "mcp__fs__purge", "make all", "Read a.py", "shell · ls",
-                          "Look, around"])
+                          "Look, around", "make install && git status", "Deleting src", "rm -rf build"])
 
 
 @st.composite

@@ -123,6 +123,8 @@ def test_explain_says_how_a_line_was_read(place: Place) -> None:
     found = explained(place, "git -c alias.p=push p")
     assert found["ask"]["pieces"][0]["also"][0] == "git push" and found["ask"]["doubts"] == []
     assert explained(place, "ls", "--agent", "gemini", "--tool", "run_shell_command")["ask"]["tool"] == "bash"
+    titled = place.call_here("policy", "explain", "npm test", "--title", "npm test && git push").stdout.decode()
+    assert "its title is another command" in titled
 
 
 def test_explain_follows_links_in_the_folder_it_is_told(place: Place, tmp_path: Path) -> None:

@@ -142,6 +142,8 @@ def test_it_is_explained_how_a_call_was_read_and_what_keeps_an_allow_away(tmp_pa
             assert member["action"] == "ask" and "run_as" in member["doubts"][0]
             assert any("run_as" in each["why"] for each in member["considered"])
             assert (await explained(hub, tool="bash", input={"command": "npm test"}, cwd="/x"))["doubts"] == []
+            titled = await explained(hub, tool="bash", input={"command": "npm test"}, title="npm test && git push", cwd="/x")
+            assert titled["action"] == "deny" and any("its title is another command" in doubt for doubt in titled["doubts"])
 
     run(check())
 

@@ -737,6 +737,7 @@ export interface Question {
   tool?: string | null;
   kind?: string | null;
   input?: Record<string, unknown> | null;
+  title?: string;
   agent?: string;
   cwd?: string | null;
   sessionId?: string | null;

@@ -110,11 +110,12 @@ def show(as_json: bool = False, **flags: Any) -> None:
 @click.argument("words", metavar="COMMAND|PATH", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--agent", "agent_name", metavar="NAME", help="as if this agent asked  [one that no rule names]")
 @click.option("--tool", metavar="NAME", help="as if this tool asked; a file tool such as edit or read makes it a path")
+@click.option("--title", default="", metavar="TEXT", help="as if the agent had titled the call so")
 @click.option("--cwd", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
               help="as if the session were there  [here]")
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @setting_flags("clients")
-def explain(words: tuple[str, ...], agent_name: str | None, tool: str | None, cwd: Path | None, as_json: bool,
+def explain(words: tuple[str, ...], agent_name: str | None, tool: str | None, title: str, cwd: Path | None, as_json: bool,
             **flags: Any) -> None:
     """Say which rule decides about a command or a path, and why.
 
@@ -126,7 +127,7 @@ def explain(words: tuple[str, ...], agent_name: str | None, tool: str | None, cw
     policy, problem = _in_force(book, settings)
     root = str((cwd or Path.cwd()).absolute())
     ask = _ask(words, agent_name or "", tool, root, guarded=settings.data,
-               names=_tool_names(agent_name, settings))
+               names=_tool_names(agent_name, settings), title=title)
     now_us = time.time_ns() // 1000
     verdict, looked_at = policy.decide(ask, now_us=now_us), policy.consider(ask, now_us=now_us)
     others = _for_agents(policy, ask, verdict, now_us) if agent_name is None else {}
@@ -265,7 +266,7 @@ def _tool_names(agent: str | None, settings: Settings) -> ToolNames:
     return spec.tool_names if spec is not None else ToolNames()
 
 
-def _ask(words: Sequence[str], agent: str, tool: str | None, root: str, guarded: Path, names: ToolNames) -> PolicyAsk:
+def _ask(words: Sequence[str], agent: str, tool: str | None, root: str, guarded: Path, names: ToolNames, title: str) -> PolicyAsk:
     """What the words mean: a path for a file tool, else a command line. The tool has its usual name, as in events and rules."""
     home = os.path.expanduser("~")
     line = words[0] if len(words) == 1 else " ".join(words)
@@ -273,7 +274,8 @@ def _ask(words: Sequence[str], agent: str, tool: str | None, root: str, guarded:
     given = {"command": line} if kind is None else {"path": line}
     name = names.usual(tool) if tool else name_of_kind(kind or "execute") or ""
     return policy_ask(name, kind or "execute", given, agent=agent, cwd=root, roots=[root], home=home,
-                      resolve=os.path.realpath, guarded=[str(guarded), os.path.realpath(guarded)], names=names)
+                      resolve=os.path.realpath, guarded=[str(guarded), os.path.realpath(guarded)], names=names,
+                      title=title)
 
 
 def _file_kind(line: str, single: bool, tool: str | None, root: str) -> str | None:

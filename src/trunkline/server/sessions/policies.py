@@ -74,6 +74,8 @@ class Question(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fiel
     tool: str | None = None
     kind: str | None = None
     input: dict[str, Any] | None = None
+    title: str = ""
+    """What the agent calls it for people; what it says that is done counts as in a session."""
     agent: str = ""
     cwd: str | None = None
     session_id: str | None = None
@@ -208,6 +210,7 @@ class _PolicyQuestion:
         spec = hub.agents.get(agent)
         self._names = spec.tool_names if spec is not None else ToolNames()
         self._tool, self._kind, self._input = call_of(question, self._names)
+        self._title = question.title
         self._agent = agent
         self._cwd = cwd
         self._session_id = session_id
@@ -230,7 +233,7 @@ class _PolicyQuestion:
         return policy_ask(
             self._tool, self._kind, self._input, agent=self._agent, cwd=self._cwd, roots=[self._cwd], home=self._home,
             session_id=self._session_id, turn_id=self._turn_id, resolve=os.path.realpath,
-            guarded=guarded_folders(self._hub.options), names=self._names)
+            guarded=guarded_folders(self._hub.options), names=self._names, title=self._title)
 
 
 def _looked_at(one: Considered) -> RuleLookedAt:

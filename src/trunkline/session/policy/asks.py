@@ -17,7 +17,9 @@ import msgspec
 from msgspec import Struct
 
 from trunkline.dialects.calls import CallReading, ToolNames, ToolRole, read_call
+from trunkline.dialects.calls.claims import with_name, with_title
 from trunkline.dialects.calls.inputs import BEYOND_RULES, PATHS
+from trunkline.dialects.calls.types import Claims
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
 from trunkline.dialects.glob_climbs import climbing
 from trunkline.dialects.glob_tokens import PATTERN_CHARS, alternatives
@@ -51,14 +53,15 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
                home: str | None = None, session_id: str = "", turn_id: str | None = None, locations: Sequence[str] = (),
                category: ToolCategory | None = None, resolve: Callable[[str], str] | None = None,
                guarded: Sequence[str] = (), writes: bool = False, guessed: bool = False, at_once: bool = False,
-               names: ToolNames | None = None) -> PolicyAsk:
-    """The ask behind a call of which only its tool and its input are known. ``locations`` are paths known from elsewhere;
-    ``writes`` says that it brings changes of files beside its input; ``guessed`` that its name is by its input; ``names`` are
-    what the agent calls its tools."""
+               names: ToolNames | None = None, title: str = "") -> PolicyAsk:
+    """The ask behind a call of which only its tool, its input and perhaps its title are known. ``locations`` are paths known from
+    elsewhere; ``writes`` says that it brings changes of files beside its input; ``guessed`` that its name is by its input;
+    ``names`` are what the agent calls its tools."""
     from trunkline.dialects.risk import Places, judge  # only a call that asks needs the shell's parser
 
+    claims = with_title(with_name(Claims(), title, tool, names or ToolNames(), is_title=True), title)
     reading = read_call(tool, kind, tool_input, named_by="input" if guessed else "name", names=names,
-                        located=locations, brings_changes=writes)
+                        located=locations, brings_changes=writes, title=title, claims=claims)
     where = Where(agent=agent, cwd=cwd, roots=tuple(roots), home=home, session_id=session_id, turn_id=turn_id,
                   guarded=tuple(guarded))
     risk = judge(reading, Places.of(cwd, list(roots) or [cwd], home), at_once=at_once)
