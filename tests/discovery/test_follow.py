@@ -7,15 +7,18 @@ import os
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.aio import run
 from tests.tooling.examples import examples
+from trunkline.dialects.claude.transcript import ClaudeTranscript
 from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.signals import Signal
 from trunkline.discovery import follow
 from trunkline.discovery.follow import Follower
+from trunkline.errors import Unavailable
 
 
 class Lines:
@@ -217,3 +220,21 @@ def test_who_goes_on_from_a_position_sees_again_what_is_before_it_and_tells_noth
         await follower.stop()
 
     run(scenario())
+
+
+def test_one_that_is_stopped_while_it_reads_what_is_there_ends_at_once(tmp_path: Path) -> None:
+    """A file may be very long, or grow as fast as it is read: a hub that is to stop does not wait for its end."""
+    class Endless(Follower):
+        async def catch_up(self) -> None:
+            await asyncio.Event().wait()
+
+    async def check() -> None:
+        following = Endless(str(tmp_path / "a.jsonl"), ClaudeTranscript(), 0, lambda signals, position: None)
+        starting = asyncio.ensure_future(following.start())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        await following.stop()
+        with pytest.raises(Unavailable, match="no more"):
+            await starting
+
+    run(check())

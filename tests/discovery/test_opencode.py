@@ -57,6 +57,16 @@ def text(made: Made, part_id: str, message_id: str, words: str, at: int = 0) -> 
                   data=json.dumps({"type": "text", "text": words, "time": {"start": 1794841200000 + at, "end": 1}}))
 
 
+@pytest.mark.parametrize("time", [-(1 << 63), -1, 0, (1 << 63) - 1], ids=["least", "negative", "zero", "most"])
+def test_rows_with_a_time_that_there_is_none_of_are_none(made: Made, time: int) -> None:
+    with sqlite3.connect(made.file) as database:
+        for table in ("part", "message"):
+            database.execute(f"UPDATE {table} SET time_created = ?, time_updated = ?", (time, time))
+    database.close()
+    rows = store_module.OpencodeRowsOf(str(made.file), made.session_id)
+    assert rows.newest() == 0 and rows.messages((-(1 << 63), ""), 50) == [] and rows.before((1 << 63) - 1, 50) == []
+
+
 def test_a_recorded_session_is_found(made: Made) -> None:
     before = state_of(made.folder)
     (found,) = OpencodeStore(str(made.folder)).sessions()

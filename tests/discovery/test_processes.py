@@ -72,6 +72,13 @@ def test_a_record_that_is_older_than_the_process_of_its_number_is_of_another_one
     assert registered(str(tmp_path)) == {}
 
 
+def test_a_record_with_a_time_that_there_is_none_of_hides_no_other(tmp_path: Path) -> None:
+    for number, stamp in enumerate(("1e308", "-1e308", "1e19", "9223372036854775807")):
+        (tmp_path / f"{number}.json").write_text(f'{{"pid": {os.getpid()}, "sessionId": "s{number}", "startedAt": {stamp}}}')
+    (tmp_path / "own.json").write_text(json.dumps({"pid": os.getpid(), "sessionId": "own"}))
+    assert registered(str(tmp_path))["own"] == os.getpid()
+
+
 def test_how_long_no_key_was_pressed_is_known_by_the_terminal() -> None:
     pid, terminal = pty.fork()
     if pid == 0:

@@ -129,14 +129,50 @@ def test_what_is_no_database_is_an_error_of_the_disk(tmp_path: Path) -> None:
             look.rows("SELECT * FROM t LIMIT 1")
 
 
+def made(path: Path, *statements: str) -> str:
+    """A database of these statements, that nobody has open."""
+    with sqlite3.connect(path) as database:
+        for statement in statements:
+            database.execute(statement)
+    database.close()
+    return str(path)
+
+
 def test_a_look_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite, "LOOK_S", 0.05)
-    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0"
-    with sqlite3.connect(tmp_path / "a.db") as made:
-        made.execute("CREATE TABLE t (a)")
-        made.execute(f"CREATE VIEW session AS {endless}")
-    made.close()
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 999) INSERT INTO t SELECT i FROM n"
+    path = made(tmp_path / "a.db", "CREATE TABLE t (a)", numbers)
     began = time.monotonic()
-    with look_at(str(tmp_path / "a.db")) as look, pytest.raises(OSError, match="interrupted"):
-        look.rows("SELECT * FROM session LIMIT 1")
+    with look_at(path) as look, pytest.raises(OSError, match="interrupted"):
+        look.rows("SELECT 1 FROM t a, t b, t c, t d WHERE a.a + b.a + c.a + d.a < 0 LIMIT 1")
     assert time.monotonic() - began < 60
+
+
+@pytest.mark.parametrize("statement", [
+    "CREATE VIEW t AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+    "SELECT i, printf('%.*c', 9000000, 'x') AS a FROM n",
+    "CREATE TABLE t (i, A TEXT AS (printf('%.*c', 9000000, i)) VIRTUAL)",
+], ids=["view", "column"])
+def test_what_a_small_file_would_have_computed_is_not_read(tmp_path: Path, statement: str) -> None:
+    path = made(tmp_path / "a.db", statement, *(["INSERT INTO t (i) VALUES (1)"] if "TABLE" in statement else []))
+    with look_at(path) as look, pytest.raises(OSError, match=r"prohibited|not authorized"):
+        look.rows("SELECT a FROM t ORDER BY a LIMIT 5000")
+
+
+def test_of_a_database_a_look_takes_so_much_memory_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = made(tmp_path / "a.db", "CREATE TABLE t (a)", *["INSERT INTO t VALUES (zeroblob(1000))"] * 20)
+    monkeypatch.setattr(sqlite, "TAKEN_MOST", 10_000)
+    with look_at(path) as look:
+        assert len(look.rows("SELECT a FROM t LIMIT 5")) == 5
+        with pytest.raises(OSError, match="takes more than"):
+            look.rows("SELECT a FROM t LIMIT 20")
+    monkeypatch.setattr(sqlite, "VALUE_MOST", 999)
+    with look_at(path) as look, pytest.raises(OSError, match="too big"):
+        look.rows("SELECT a FROM t LIMIT 5")
+
+
+def test_a_table_of_a_module_that_is_not_here_hides_no_other(tmp_path: Path) -> None:
+    path = made(tmp_path / "a.db", "CREATE TABLE t (a)", "INSERT INTO t VALUES (1)", "PRAGMA writable_schema = 1",
+                "INSERT INTO sqlite_schema VALUES ('table', 'v', 'v', 0, 'CREATE VIRTUAL TABLE v USING nowhere(a)')")
+    with look_at(path) as look:
+        assert look.rows("SELECT a FROM t LIMIT 9") == [(1,)]

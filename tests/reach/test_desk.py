@@ -8,10 +8,12 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,8 +26,9 @@ from trunkline.dialects.elsewhere.hooks import HookCall
 from trunkline.dialects.signals import Update
 from trunkline.errors import AlreadyResolved
 from trunkline.hub import Answer, Decision, Hub, HubOptions
+from trunkline.reach import desk as desk_module
 from trunkline.reach import ending, trunkline_hook
-from trunkline.reach.desk import TerminalDesk
+from trunkline.reach.desk import READ_ON_LOOP, TerminalDesk
 from trunkline.reach.door import Door
 from trunkline.reach.foreign import SETTINGS_MOST
 from trunkline.reach.install import RECORDS
@@ -33,6 +36,7 @@ from trunkline.reach.socket import SOCKET_FILE
 from trunkline.reach.trunkline_hook import WAITS
 from trunkline.session.driver.elsewhere import ASK_S
 from trunkline.session.interpret.asks.asks import CHANGES_MOST
+from trunkline.threads import Lane
 
 OWN = "11111111-2222-4333-8444-555555555555"
 AGENT = "claude-code"
@@ -586,3 +590,29 @@ def test_a_hub_that_stops_leaves_what_waits_to_the_terminal() -> None:
                 assert end.approved is False and not hub.pending()
 
     run(scenario())
+
+
+def test_each_of_very_many_long_calls_is_compared_once_and_none_on_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[bool] = []
+
+    def note(raw: bytes | None) -> Any:
+        read.append(threading.current_thread() is threading.main_thread())
+        return json.loads(raw or b"null")
+
+    monkeypatch.setattr(desk_module, "_input", note)
+    monkeypatch.setattr(desk_module, "JOIN_S", 0.1)
+    long = json.dumps({"command": "x" * READ_ON_LOOP}).encode()
+    calls = {f"long{number}": open_call(long) for number in range(20)} | {"short": open_call(b'{"command": "y"}')}
+    desk = object.__new__(TerminalDesk)
+    desk._lane = Lane()
+    agent = SimpleNamespace(look_again=lambda: None)
+    session: Any = SimpleNamespace(fold=SimpleNamespace(calls=calls, approvals={}), agent=agent)
+    asked = HookCall(does="asks", session_id="s", cwd="/", tool="Bash", given={"command": "z"})
+    assert run(desk._call_in(session, asked)) is None
+    assert read.count(False) == 20 and read.count(True) == 1
+    calls["new"] = open_call(b'{"command": "z"}')
+    assert run(desk._call_in(session, asked)) == "new"
+
+
+def open_call(raw: bytes) -> Any:
+    return SimpleNamespace(finished=False, state=SimpleNamespace(name="Bash", raw_input=raw))

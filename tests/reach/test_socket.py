@@ -134,6 +134,32 @@ def test_calls_beyond_the_bound_are_hung_up_on(monkeypatch: pytest.MonkeyPatch) 
     run(check())
 
 
+def test_calls_that_say_too_much_together_are_hung_up_on_and_their_room_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hook_socket, "CALLS_BYTES", 5)
+
+    async def check() -> None:
+        desk = Desk()
+        async with listening(desk) as path:
+            first = [await called(path, HEAD + b"{}") for _ in range(2)]
+            await eventually(lambda: len(desk.calls) == 2)
+            reader, writer = await called(path, HEAD + b"{}")
+            try:
+                assert await reader.read() == b""
+            except ConnectionResetError:
+                pass
+            assert len(desk.calls) == 2
+            writer.close()
+            desk.may.set()
+            for reader, writer in first:
+                assert (await reader.read()).endswith(b"{}")
+                writer.close()
+            reader, writer = await called(path, HEAD + b"{}")
+            assert (await reader.read()).endswith(b"{}")
+            writer.close()
+
+    run(check())
+
+
 def test_who_says_half_a_call_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hook_socket, "READ_S", 0.05)
 

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ from trunkline.reach.desk import TerminalDesk
 from trunkline.reach.door import Door
 from trunkline.reach.ending import Program
 from trunkline.reach.socket import SOCKET_FILE
-from trunkline.reach.there import CHECKED_MOST, SESSIONS_MOST, AsksThere
+from trunkline.reach.there import CHECKED_BYTES, CHECKED_MOST, READ_MOST, SESSIONS_MOST, AsksThere
 from trunkline.session.driver.elsewhere import ASK_S
 from trunkline.threads import Lane
 
@@ -269,8 +270,13 @@ def test_what_is_kept_of_checks_is_bounded() -> None:
         call = HookCall(does="checks", session_id="s", cwd="/", tool="x")
         for number in range(SESSIONS_MOST + 5):
             for _ in range(CHECKED_MOST + 3):
-                kept._keep(("gemini", str(number)), call)
+                kept._keep(("gemini", str(number)), call, 10)
         assert len(kept._checked) == SESSIONS_MOST and {len(calls) for calls in kept._checked.values()} == {CHECKED_MOST}
+        kept._keep(("gemini", "huge"), call, CHECKED_BYTES + 1)
+        assert ("gemini", "huge") not in kept._checked and kept._checked_bytes == SESSIONS_MOST * CHECKED_MOST * 10
+        for number in range(5):
+            kept._keep(("gemini", f"long{number}"), call, CHECKED_BYTES // 2)
+        assert [name for _, name in kept._checked] == ["long3", "long4"] and kept._checked_bytes == CHECKED_BYTES
         for number in range(SESSIONS_MOST + 5):
             one = HookCall(does="asks_there", session_id=str(number), cwd="/", tool="x")
             kept.asked(there.hub.agents["gemini"], HOOKS, one, 0)
@@ -281,6 +287,33 @@ def test_what_is_kept_of_checks_is_bounded() -> None:
         return None
 
     check(scenario)
+
+
+def test_a_call_that_has_ended_is_compared_once_and_a_very_long_one_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+    compare = hooks_there.has_input
+
+    def note(raw: bytes, given: Any) -> bool:
+        compared.append(len(raw))
+        return compare(raw, given)
+
+    monkeypatch.setattr(hooks_there, "has_input", note)
+
+    def ended(raw: bytes) -> Any:
+        return SimpleNamespace(finished=True, state=SimpleNamespace(raw_input=raw, status="completed"))
+
+    async def scenario() -> None:
+        watched = hooks_there._Watched(HookCall(does="asks_there", session_id="s", cwd="/", tool="x", given={"a": "b"}))
+        long = b'{"a": "b", "c": "%s"}' % (b"x" * READ_MOST)
+        session: Any = SimpleNamespace(fold=SimpleNamespace(calls={"long": ended(long), "other": ended(b'{"a": "c"}')}))
+        for _ in range(3):
+            watched.look(session)
+        assert len(compared) == 2 and not watched.over.done()
+        session.fold.calls["one"] = ended(b'{"a": "b"}')
+        watched.look(session)
+        assert watched.over.result()
+
+    run(scenario())
 
 
 # By a key in its pane

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trunkline.dialects.outside import NOT_TOML, is_whole_number
+from trunkline.disk.own_file import read_own
 from trunkline.errors import Invalid
 from trunkline.settings import (
     AGENTS,
@@ -237,7 +238,7 @@ def _default(row: Setting, env: Mapping[str, str]) -> Any:
 
 def _read_config(path: Path, *, must_exist: bool) -> dict[str, Any]:
     try:
-        text = path.read_bytes()
+        text = read_own(path)
     except FileNotFoundError:
         if must_exist:
             raise Invalid(f"config: there is no file {path}") from None

@@ -3,6 +3,7 @@
 Rule 1: the clock is the caller's.
 Rule 2: chunks that were read together have one moment, and those after it the same second: both are remembered. What is
 remembered is replaced whole, so threads that meet here see one or the other.
+Rule 3: a moment that no year of four digits has (the time of a file is what somebody set) is told as the nearest that one has.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 US_PER_SECOND = 1_000_000
+FIRST_US = -30_610_224_000 * US_PER_SECOND
+LAST_US = 253_402_300_800 * US_PER_SECOND - 1
+"""The years 1000 to 9999."""
 
 
 class Moments:
@@ -30,9 +34,11 @@ class Moments:
         known, made = self._moment
         if known != at_us:
             began, fixed = self._second
+            within = at_us
             if not began <= at_us < began + US_PER_SECOND:
-                began, fixed = self._second = _second_of(at_us)
-            made = self._form % (fixed, (at_us - began) // self._step_us)
+                within = min(max(at_us, FIRST_US), LAST_US)
+                began, fixed = self._second = _second_of(within)
+            made = self._form % (fixed, (within - began) // self._step_us)
             self._moment = (at_us, made)
         return made
 

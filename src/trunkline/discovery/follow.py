@@ -58,18 +58,30 @@ class Following(ABC):
         self._flowing.set()
         self._following: asyncio.Task[None] | None = None
         self._unlisten: Callable[[], None] = lambda: None
+        self._beginning: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Read all that is there; from then on read whatever is added."""
         if self.position:
             await self._lane.run(self._remember)
-        await self.catch_up()
+        await self._begin()
         # The kernel reports files by their real paths.
         self._unlisten = listen(await self._lane.run(os.path.realpath, self._folder), self._noticed)
         loop = asyncio.get_running_loop()
         self._following = loop.create_task(self._follow())
         # Between the first reading and the watch's beginning something may have been added.
         loop.call_later(SETTLE_S, self._again.set)
+
+    async def _begin(self) -> None:
+        """Read all that is there; Unavailable where it is stopped meanwhile: it may be very long, or grow as it is read."""
+        self._beginning = asyncio.get_running_loop().create_task(self.catch_up())
+        try:
+            await asyncio.wait((self._beginning,))
+        finally:
+            self._beginning.cancel()
+        if self._beginning.cancelled():
+            raise Unavailable(f"{sorted(self._files)[0]} is followed no more")
+        self._beginning.result()
 
     def look_again(self) -> None:
         """There may be more."""
@@ -93,6 +105,8 @@ class Following(ABC):
     async def stop(self) -> None:
         """Read no more."""
         self._unlisten()
+        if self._beginning is not None and not self._beginning.done():
+            self._beginning.cancel()
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait([self._following])

@@ -36,6 +36,9 @@ LOOKED_BACK = 20
 PARENTS_MOST = 16
 """Sub-agents of sub-agents."""
 
+TIME_MOST = 1 << 46
+"""Milliseconds that a row's time may say, some two thousand years: what is not between 1 and this is no time, and no row."""
+
 Message = tuple[Row, list[Row]]
 
 _ID = re.compile(r"ses_[0-9A-Za-z]{1,64}")
@@ -156,8 +159,10 @@ class OpencodeRowsOf:
     def newest(self) -> int:
         """The time of the newest row; 0 where there is none."""
         with look_at(self._path) as look:
-            rows = look.rows("SELECT max(t) FROM (SELECT max(time_updated) t FROM part WHERE session_id = ? UNION ALL "
-                             "SELECT max(time_updated) FROM message WHERE session_id = ?)", (self._id, self._id))
+            rows = look.rows(
+                "SELECT max(t) FROM (SELECT max(time_updated) t FROM part WHERE session_id = ? AND time_updated BETWEEN 1 AND ? "
+                "UNION ALL SELECT max(time_updated) FROM message WHERE session_id = ? AND time_updated BETWEEN 1 AND ?)",
+                (self._id, TIME_MOST) * 2)
         return rows[0][0] if rows and type(rows[0][0]) is int else 0
 
     def messages(self, after: tuple[int, str], most: int) -> list[Message]:
@@ -213,6 +218,8 @@ def _with_message(row: tuple[object, ...]) -> tuple[Row, str] | None:
 def _row(row: tuple[object, ...]) -> Row | None:
     row_id, created, updated, data = row
     if not isinstance(row_id, str) or type(created) is not int or type(updated) is not int:
+        return None
+    if not (0 < created <= TIME_MOST and 0 < updated <= TIME_MOST):
         return None
     return Row(row_id, created, updated, _bytes(data))
 

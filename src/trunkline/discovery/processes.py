@@ -43,7 +43,7 @@ def is_running(pid: int, began: str = "") -> bool:
     return ticks is not None and (not began or began == str(ticks))
 
 
-def was_there(pid: int, at: int) -> bool:
+def was_there(pid: int, at: float) -> bool:
     """Whether a process that is there had begun by then (UTC, microseconds): what was written of it before is of another one."""
     return began_at(pid) <= at + CLOCKS_US
 
@@ -64,7 +64,7 @@ class _Record(msgspec.Struct, rename="camel"):
         began = self.proc_start.rpartition(":")[2]
         if not is_running(self.pid, began):
             return False
-        return bool(began) or not self.started_at or was_there(self.pid, int(self.started_at * 1000))
+        return bool(began) or not self.started_at or was_there(self.pid, self.started_at * 1000)
 
 
 def registered(folder: str) -> dict[str, int]:

@@ -2,8 +2,10 @@
 
 Rule 1: no file is made or changed beside it, and no lock is held but a reader's, which SQLite's writers do not wait for, for as
 long as one look takes. ``-shm`` is opened read-only; where there is none to share, the log is not touched either.
-Rule 2: a look has an end: in rows, by whoever asks, and in time (``LOOK_S``), however a damaged or hostile file is made.
-Rule 3: what cannot be read is an OSError, whatever SQLite calls it.
+Rule 2: a look has an end: in rows, by whoever asks, in time (``LOOK_S``) and in memory (``VALUE_MOST``, ``TAKEN_MOST``), however
+a damaged or hostile file is made.
+Rule 3: only what is stored is read. A view, or a column that is computed, makes gigabytes out of a small file.
+Rule 4: what cannot be read is an OSError, whatever SQLite calls it.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import quote
@@ -26,9 +29,20 @@ LOOK_S = 5.0
 STEPS = 10_000
 """Steps of SQLite's machine between two looks at the clock."""
 
+VALUE_MOST = 64 << 20
+"""Bytes of one value: as a line of a file that is followed."""
+
+TAKEN_MOST = 256 << 20
+"""Bytes of memory that all rows of one look take: as much as is copied of a session's file."""
+
 WITH_LOG = "mode=ro&readonly_shm=1"
 WITHOUT_LOG = "immutable=1"
 """Nobody writes, all is in the one file: it is read without any lock."""
+
+_COMPUTED = """\
+SELECT lower(made.name), lower(part.name) FROM sqlite_schema made, pragma_table_xinfo(made.name) part
+WHERE made.type = 'table' AND made.rootpage > 0 AND part.hidden IN (2, 3) LIMIT 10000"""
+"""Only of tables that are stored: those of a module that is not here cannot be asked."""
 
 Row = tuple[Any, ...]
 
@@ -38,11 +52,18 @@ class Look:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._taken = 0
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
         """The rows of a query, which bounds them."""
         with _as_os_errors():
-            return list(self._connection.execute(query, values))
+            return list(map(self._counted, self._connection.execute(query, values)))
+
+    def _counted(self, row: Row) -> Row:
+        self._taken += sum(map(sys.getsizeof, row))
+        if self._taken > TAKEN_MOST:
+            raise OSError(errno.EFBIG, f"a look at the database takes more than {TAKEN_MOST >> 20} MiB")
+        return row
 
     def columns(self, table: str) -> set[str]:
         """The names of a table's columns; versions of a program differ."""
@@ -65,9 +86,20 @@ def look_at(path: str) -> Iterator[Look]:
 def _set_up(connection: sqlite3.Connection) -> None:
     until = time.monotonic() + LOOK_S
     connection.set_progress_handler(lambda: time.monotonic() > until, STEPS)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_MOST)
     connection.text_factory = _text
     for pragma in ("query_only=1", "trusted_schema=0", "cell_size_check=1", "temp_store=2", "mmap_size=0"):
         connection.execute(f"PRAGMA {pragma}")
+    connection.set_authorizer(_only_stored(frozenset(connection.execute(_COMPUTED))))
+
+
+def _only_stored(computed: frozenset[Row]) -> Callable[[int, str | None, str | None, str | None, str | None], int]:
+    """What SQLite asks about all that a query does: no to what comes by a view, and to columns that are computed."""
+    def allows(action: int, first: str | None, second: str | None, database: str | None, view: str | None) -> int:
+        is_computed = action == sqlite3.SQLITE_READ and ((first or "").lower(), (second or "").lower()) in computed
+        return sqlite3.SQLITE_DENY if is_computed or view is not None else sqlite3.SQLITE_OK
+
+    return allows
 
 
 def _open(path: str) -> sqlite3.Connection:

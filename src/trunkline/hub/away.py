@@ -12,6 +12,7 @@ import msgspec
 
 from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
+from trunkline.disk.own_file import read_own
 from trunkline.disk.private_file import PrivateFile
 
 
@@ -48,7 +49,7 @@ class Away:
         if self._file is None:
             return
         try:
-            self._kept = decoders.decode(self._file.path.read_bytes(), _Kept)
+            self._kept = decoders.decode(read_own(self._file.path), _Kept)
         except (OSError, *BROKEN):
             return  # nobody has said: the person is here
 

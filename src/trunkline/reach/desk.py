@@ -133,7 +133,7 @@ class TerminalDesk:
             case "ask", "asks":
                 return await self._ask(spec, dialect, read, call, gone)
             case "check", "checks":
-                return await self._there.check(spec, dialect, read)
+                return await self._there.check(spec, dialect, read, len(call.body))
             case "report", "asks_there":
                 self._there.asked(spec, dialect, read, call.pid)
             case "report", "goes_on" | "waits":
@@ -262,16 +262,23 @@ class TerminalDesk:
 
     async def _call_in(self, session: Session, call: HookCall) -> str | None:
         """The id of the call that is asked about, in the session's files; None where it is not found there in time."""
+        looked: dict[str, bytes | None] = {}
         for left in range(int(JOIN_S / JOIN_LOOK_S), -1, -1):
-            asked = {view.tool_call_id for view in session.fold.approvals.values()}
-            for call_id, known in session.fold.calls.items():
-                is_free = not known.finished and call_id not in asked and known.state.name in ("", None, call.tool)
-                if is_free and _has(_input(known.state.raw_input), call.given):
+            for call_id, raw in _free_calls(session, call.tool):
+                if looked.get(call_id, b"") is not raw and await self._has(raw, call.given):
                     return call_id
+                looked[call_id] = raw
             if left:
                 session.agent.look_again()
                 await asyncio.sleep(JOIN_LOOK_S)
         return None
+
+    async def _has(self, raw: bytes | None, given: Json) -> bool:
+        """Whether a call's input is what is asked about. Others have their turn meanwhile: there may be very many calls."""
+        if len(raw or b"") > READ_ON_LOOP:
+            return await self._lane.run(_asks, raw, given)
+        await asyncio.sleep(0)
+        return _asks(raw, given)
 
     async def _rules_allow(self, spec: AgentSpec, dialect: HookDialect, call: HookCall, pid: int) -> bool:
         """Whether rules may allow what is asked: where the person wants that, and no hook of somebody else's decides, too."""
@@ -298,8 +305,16 @@ async def _ending(waiting: _Open, program: Program, watching: asyncio.Task[AskWi
     return await program.hook_ended(waiting.request_id) if gone.done() and not waiting.has_run() else await watching
 
 
-def _has(known: Any, given: Json) -> bool:
+def _free_calls(session: Session, tool: str) -> list[tuple[str, bytes | None]]:
+    """The calls of a tool that run and that nobody has asked about, with their inputs."""
+    asked = {view.tool_call_id for view in session.fold.approvals.values()}
+    return [(call_id, known.state.raw_input) for call_id, known in session.fold.calls.items()
+            if not known.finished and call_id not in asked and known.state.name in ("", None, tool)]
+
+
+def _asks(raw: bytes | None, given: Json) -> bool:
     """Whether a call's input has all that is asked about; some programs leave out of the ask what changes nothing."""
+    known = _input(raw)
     return known == given or (bool(given) and isinstance(known, dict) and given.items() <= known.items())
 
 

@@ -27,6 +27,7 @@ from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects.elsewhere.hooks import HookDialect, HookKind, InPlugin, hook_dialect
 from trunkline.dialects.elsewhere.plugins import PluginDialect, plugin_dialect
 from trunkline.dialects.outside import BROKEN
+from trunkline.disk.own_file import read_own
 from trunkline.disk.private_file import write_private
 from trunkline.disk.reading import read_beginning
 from trunkline.errors import Conflict, Invalid, StorageError, Unsupported
@@ -198,7 +199,7 @@ class Hooks:
 
     def _record(self) -> Record | None:
         try:
-            return decoders.decode(self._record_path.read_bytes(), Record)
+            return decoders.decode(read_own(self._record_path), Record)
         except (OSError, *BROKEN):
             return None
 

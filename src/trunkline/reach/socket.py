@@ -26,6 +26,8 @@ from trunkline.reach.trunkline_hook import INPUT_MOST, PATH_MOST, VERSION, WAITS
 SOCKET_FILE: Final = "hooks.sock"
 CALLS_MOST: Final = 256
 """Connections at once, those that wait for a person included: each holds a descriptor."""
+CALLS_BYTES: Final = 32 << 20
+"""What they say together: each is held as long as it is served, and read it may take some twenty times as much memory."""
 HEAD_MOST: Final = 400
 """Bytes of a call's first line."""
 READ_S: Final = 5.0
@@ -105,6 +107,8 @@ class HookSocket:
         self._hold = hold
         self._server: asyncio.Server | None = None
         self._calls: set[asyncio.Task[None]] = set()
+        self._held = 0
+        """Bytes of all calls that are served."""
 
     async def start(self) -> None:
         """Listen; a socket that an earlier hub left is replaced. Whoever calls holds the folder's lock."""
@@ -130,18 +134,33 @@ class HookSocket:
         call.add_done_callback(self._calls.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        taken = 0
+
+        def has_room(size: int) -> bool:
+            nonlocal taken
+            if self._held + size > CALLS_BYTES:
+                return False
+            taken = size
+            self._held += size
+            return True
+
         try:
-            call = await _read_call(reader)
-            if call is not None and call.kind == LINE:
-                await self._hold(call._replace(pid=peer_of(writer)[0] or call.pid), Wire(reader, writer))
-            elif call is not None:
-                answer = await self._answer(call._replace(waits=partial(writer.write, WAITS)), reader)
-                if answer:
-                    writer.write(b"trunkline %s %d\n" % (VERSION.encode(), len(answer)) + answer)
+            call = await _read_call(reader, has_room)
+            if call is not None:
+                await self._serve_call(call, reader, writer)
         except Exception:  # the call's boundary: whoever called has no opinion then
             log.exception("a hook could not be served")
         finally:
+            self._held -= taken
             writer.close()
+
+    async def _serve_call(self, call: Call, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if call.kind == LINE:
+            await self._hold(call._replace(pid=peer_of(writer)[0] or call.pid), Wire(reader, writer))
+            return
+        answer = await self._answer(call._replace(waits=partial(writer.write, WAITS)), reader)
+        if answer:
+            writer.write(b"trunkline %s %d\n" % (VERSION.encode(), len(answer)) + answer)
 
     async def _answer(self, call: Call, reader: asyncio.StreamReader) -> bytes:
         gone = asyncio.ensure_future(_hung_up(reader))
@@ -159,14 +178,16 @@ async def _hung_up(reader: asyncio.StreamReader) -> None:
         return
 
 
-async def _read_call(reader: asyncio.StreamReader) -> Call | None:
-    """The call; None where it is none, is too long, or does not come whole in time."""
+async def _read_call(reader: asyncio.StreamReader, has_room: Callable[[int], bool]) -> Call | None:
+    """The call; None where it is none, is too long, finds no room, or does not come whole in time."""
     try:
         async with asyncio.timeout(READ_S):
             head = read_head(await reader.readuntil(b"\n"))
             if head is None:
                 return None
             agent, kind, pid, size = head
+            if not has_room(size):
+                return None
             return Call(agent, kind, pid, await reader.readexactly(size))
     except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
         return None

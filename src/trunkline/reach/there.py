@@ -39,6 +39,10 @@ CHECKED_MOST: Final = 8
 """Calls of a session that are kept from their checks, for the prompts that may follow."""
 SESSIONS_MOST: Final = 256
 """Sessions of which some are kept."""
+CHECKED_BYTES: Final = 4 << 20
+"""What all calls that are kept said, as it came. Read, it may take some twenty times as much memory."""
+READ_MOST: Final = 1 << 20
+"""Bytes of a call's input that are read to compare it with what is asked."""
 
 Key = tuple[str, str]
 """An agent's name, and its own id of a session."""
@@ -56,7 +60,9 @@ class AsksThere:
         self._find = find
         self._program = program
         self._lane = lane
-        self._checked: dict[Key, list[HookCall]] = {}
+        self._checked: dict[Key, list[tuple[HookCall, int]]] = {}
+        """Calls, each with the bytes that it came in; the session that was spoken of last is last."""
+        self._checked_bytes = 0
         self._watching: dict[Key, _Watched] = {}
 
     async def close(self) -> None:
@@ -66,9 +72,9 @@ class AsksThere:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def check(self, spec: AgentSpec, dialect: HookDialect, call: HookCall) -> bytes:
-        """What rules that deny say of a call, in no time; nothing, where none does."""
-        self._keep((spec.name, call.session_id), call)
+    async def check(self, spec: AgentSpec, dialect: HookDialect, call: HookCall, size: int) -> bytes:
+        """What rules that deny say of a call, in no time; nothing, where none does. ``size``: the bytes that it came in."""
+        self._keep((spec.name, call.session_id), call, size)
         try:
             async with asyncio.timeout(CHECK_S):
                 session = await self._find(spec, call.session_id)
@@ -95,10 +101,22 @@ class AsksThere:
                 session.agent.on_signals([went_on(ask.request_id)])
         return dialect.decided(call, given.option_id, given.reason, None) if isinstance(given, Decided) else NO_OPINION
 
-    def _keep(self, key: Key, call: HookCall) -> None:
-        if key not in self._checked and len(self._checked) >= SESSIONS_MOST:
-            self._checked.pop(next(iter(self._checked)))
-        self._checked[key] = [*self._checked.get(key, ())[-CHECKED_MOST + 1:], call]
+    def _keep(self, key: Key, call: HookCall, size: int) -> None:
+        if size > CHECKED_BYTES:
+            return
+        calls = self._checked.pop(key, [])
+        if len(calls) >= CHECKED_MOST:
+            self._checked_bytes -= calls.pop(0)[1]
+        self._checked[key] = [*calls, (call, size)]
+        self._checked_bytes += size
+        while len(self._checked) > SESSIONS_MOST or self._checked_bytes > CHECKED_BYTES:
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        key, calls = next(iter(self._checked.items()))
+        self._checked_bytes -= calls.pop(0)[1]
+        if not calls:
+            del self._checked[key]
 
     def asked(self, spec: AgentSpec, dialect: HookDialect, call: HookCall, pid: int) -> None:
         """A program asks its person."""
@@ -125,7 +143,7 @@ class AsksThere:
 
     def _whole(self, key: Key, call: HookCall) -> HookCall:
         """The call that a prompt is about, with all of its input, where its check had that."""
-        for checked in reversed(self._checked.get(key, [])):
+        for checked, _ in reversed(self._checked.get(key, [])):
             if call.given and all(checked.given.get(name) == value for name, value in call.given.items() if name != "content"):
                 return msgspec.structs.replace(call, tool=checked.tool, given=checked.given)
         return call
@@ -150,7 +168,7 @@ class AsksThere:
             ask = msgspec.structs.replace(ask, options=(), answer_there=True)
         answer: asyncio.Future[Decided | Answered] = asyncio.get_running_loop().create_future()
         self._hub.asks_elsewhere.open(request_id, lambda given: None if answer.done() else answer.set_result(given))
-        watched.known = frozenset(session.fold.calls)
+        watched.known = set(session.fold.calls)
         gone = asyncio.create_task(self._program(spec, pid).stopped_waiting(request_id, lambda: watched.look(session)))
         try:
             session.agent.on_signals([ask])
@@ -188,8 +206,8 @@ class _Watched:
         self.call = call
         self.over: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether its tool ran."""
-        self.known: frozenset[str] = frozenset()
-        """The calls that its session had before."""
+        self.known: set[str] = set()
+        """The calls that its session had before, and those that were looked at since."""
         self.task: asyncio.Task[None] | None = None
 
     def end(self, *, ran: bool) -> None:
@@ -201,7 +219,10 @@ class _Watched:
         """Look whether the session's file has the call by now: it is written when it has ended, also where somebody said no, of
         which no hook tells. Says whether it ran, which ``over`` says already."""
         for call_id, call in session.fold.calls.items():
-            if call_id not in self.known and call.finished and has_input(call.state.raw_input, self.call.given):
+            if call_id in self.known or not call.finished:
+                continue
+            self.known.add(call_id)  # it says nothing else any more
+            if has_input(call.state.raw_input, self.call.given):
                 self.end(ran=call.state.status == "completed")
         return False
 
@@ -211,7 +232,9 @@ class _Watched:
 
 
 def has_input(raw: bytes | None, given: Json) -> bool:
-    """Whether a call's input has all of this."""
+    """Whether a call's input has all of this. One that is too long to be read here has not: that its program goes on is told."""
+    if len(raw or b"") > READ_MOST:
+        return False
     try:
         known = msgspec.json.decode(raw or b"null")
     except BROKEN:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trunkline.dialects.moments import Moments
 from trunkline.dialects.packets.stamps import stamp, timestamp
 
 
@@ -21,3 +22,10 @@ def test_a_moment_has_its_own_stamp_in_whatever_order_moments_come(moments: list
 def test_microseconds_are_always_written_out() -> None:
     assert stamp(1_769_109_210_000_000) == b"2026-01-22T19:13:30.000000+00:00"
     assert stamp(1_769_109_210_917_345) == b"2026-01-22T19:13:30.917345+00:00"
+
+
+def test_a_moment_that_no_year_of_four_digits_has_is_the_nearest_that_one_has() -> None:
+    form = Moments(b"%b%03dZ", 1000)
+    first, last = b"1000-01-01T00:00:00.000Z", b"9999-12-31T23:59:59.999Z"
+    for at, told in ((-(1 << 80), first), (1 << 80, last), (0, b"1970-01-01T00:00:00.000Z"), (-(1 << 80), first)):
+        assert form.stamp(at) == told

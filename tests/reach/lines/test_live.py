@@ -18,7 +18,7 @@ from trunkline.dialects.signals import PermissionAsk, PermissionOption, Question
 from trunkline.errors import AlreadyResolved, TurnInProgress, Unsupported
 from trunkline.hub import Answer, Decision
 from trunkline.reach.lines import live
-from trunkline.reach.lines.live import EVENTS_MOST, LOST
+from trunkline.reach.lines.live import EVENTS_MOST, LOST, TOLD_BYTES
 
 DENY = '[[rules]]\ncommand = ["touch forbidden"]\nreason = "not that one"\naction = "deny"\n'
 ALLOW = '[[rules]]\ncommand = ["touch *"]\naction = "allow"\n'
@@ -421,6 +421,10 @@ def test_a_line_that_tells_too_much_is_told_so() -> None:
         there.line._task.cancel()
         assert all(there.line.take(Says("m", "x")) for _ in range(EVENTS_MOST))
         assert not there.line.take(Says("m", "x"))
+        there.line._events.clear()
+        there.line._told_bytes = 0
+        long = Said("x" * (TOLD_BYTES // 2))
+        assert [there.line.take(long) for _ in range(3)] == [True, True, False]
         there.line._events.clear()
         there.line._at_rest.set()
         await asyncio.sleep(0)

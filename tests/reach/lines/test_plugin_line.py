@@ -436,6 +436,16 @@ def test_a_plugin_that_tells_too_much_is_hung_up_on(monkeypatch: pytest.MonkeyPa
     check(scenario)
 
 
+def test_a_plugin_that_tells_too_many_bytes_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(there: Program) -> None:
+        for number in range(5):
+            there.tells("trunkline.words", "ses_nowhere", partID="prt_1", text=f"{number}" * 300, thinking=False)
+        assert await there._reader.read() == b""
+
+    monkeypatch.setattr(plugin_line, "TOLD_BYTES", 1_000)
+    check(scenario)
+
+
 def test_a_plugin_that_is_taken_out_while_its_line_is_open_is_hung_up_on() -> None:
     async def scenario(there: Program) -> None:
         there.asks("per_1", "touch a1")

@@ -17,6 +17,7 @@ import msgspec
 
 from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
+from trunkline.disk.own_file import read_own
 from trunkline.errors import HubLocked, Invalid, StorageError
 from trunkline.journal.lock import FolderLock
 
@@ -56,7 +57,7 @@ class DataDir:
     def record(self) -> HubRecord | None:
         """What ``hub.json`` says; None when there is none, or when a crash left half of one."""
         try:
-            return decoders.decode(self.record_path.read_bytes(), HubRecord)
+            return decoders.decode(read_own(self.record_path), HubRecord)
         except (FileNotFoundError, NotADirectoryError, *BROKEN):
             return None
         except OSError as error:
@@ -76,7 +77,7 @@ class DataDir:
     def token(self) -> str | None:
         """The token that the hub generated here; None before its first start."""
         try:
-            return self.token_path.read_text().strip() or None
+            return read_own(self.token_path).decode("utf-8", "replace").strip() or None
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:

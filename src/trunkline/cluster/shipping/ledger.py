@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -20,6 +20,8 @@ from trunkline.errors import StorageError
 from trunkline.threads import Lane
 
 WRITE_AFTER_S: Final = 0.5
+
+T = TypeVar("T")
 
 _MAKE: Final = """\
 CREATE TABLE IF NOT EXISTS shipped (
@@ -104,12 +106,33 @@ class Ledger:
 
 
 def _read(path: Path) -> list[ShippedRow]:
+    return _anew_where_damaged(path, lambda: _rows(path))
+
+
+def _rows(path: Path) -> list[ShippedRow]:
     with _opened(path) as file:
         return [ShippedRow(session, epoch, seq, stream_seq, after, bool(over))
                 for session, epoch, seq, stream_seq, after, over in file.execute(_ALL)]
 
 
 def _write(path: Path, owed: dict[str, ShippedRow | None]) -> None:
+    _anew_where_damaged(path, lambda: _put(path, owed))
+
+
+def _anew_where_damaged(path: Path, work: Callable[[], T]) -> T:
+    """Damage may show behind the first page only, where a row is looked for."""
+    try:
+        return work()
+    except sqlite3.OperationalError as error:
+        if "no such column" not in str(error):  # a full disk, or somebody else's lock, is no damage
+            raise StorageError(f"{path} cannot be used: {error}") from error
+    except sqlite3.DatabaseError:
+        pass
+    path.unlink(missing_ok=True)
+    return work()
+
+
+def _put(path: Path, owed: dict[str, ShippedRow | None]) -> None:
     with _opened(path) as file:
         file.executemany(_PUT, _values(owed.values()))
         file.executemany(_DROP, [(session,) for session, row in owed.items() if row is None])

@@ -16,6 +16,7 @@ import msgspec
 from trunkline.cluster.shipping.outbox import Reads
 from trunkline.cluster.shipping.shipper import Lost
 from trunkline.disk.private_file import replace_private
+from trunkline.disk.reading import open_plain
 from trunkline.journal.base import Entry
 from trunkline.threads import Lane
 
@@ -23,6 +24,7 @@ log = logging.getLogger("trunkline.cluster")
 
 FOLDER: Final = "quarantine"
 PAGE: Final = 1000
+PIECE: Final = 1 << 20
 
 
 async def put_aside(folder: Path, journal: Reads, lost: Lost) -> tuple[Path | None, int]:
@@ -41,10 +43,20 @@ def asides(folder: Path, most: int) -> dict[str, int]:
     """What is there: ``<session>:<epoch>``, the newest first, and how many entries each file has."""
     try:
         files = sorted((folder / FOLDER).glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
-        return {":".join(path.stem.rpartition("-")[::2]): path.read_bytes().count(b"\n") for path in files[:most]}
+        return {":".join(path.stem.rpartition("-")[::2]): count for path in files[:most] if (count := _lines_in(path))}
     except OSError as error:
         log.warning("%s cannot be read: %s", folder / FOLDER, error.strerror)
         return {}
+
+
+def _lines_in(path: Path) -> int:
+    """How many entries a file has; none, where it cannot be read."""
+    try:
+        with open_plain(path) as file:
+            return sum(piece.count(b"\n") for piece in iter(lambda: file.read(PIECE), b""))
+    except OSError as error:
+        log.warning("%s cannot be read: %s", path, error.strerror)
+        return 0
 
 
 def _write(path: Path, tail: list[Entry]) -> None:

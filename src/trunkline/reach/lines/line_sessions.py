@@ -18,7 +18,7 @@ from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.elsewhere.lines import Appeared, LineEvent, Send, ServerEvent, ServerLine, Told, Vanished
 from trunkline.errors import Invalid, Unsupported
 from trunkline.reach.foreign import others_decide
-from trunkline.reach.lines.live import EVENTS_MOST, LiveLine
+from trunkline.reach.lines.live import EVENTS_MOST, TOLD_BYTES, LiveLine, weight_of
 from trunkline.reach.sessions import TerminalSessions
 from trunkline.session.driver.elsewhere import Answered, Decided
 from trunkline.threads import Lane
@@ -32,6 +32,7 @@ class _Waiting:
 
     def __init__(self) -> None:
         self.told: list[LineEvent] = []
+        self.told_bytes = 0
         self.task: asyncio.Task[None] | None = None
 
 
@@ -95,8 +96,9 @@ class SessionLines:
         if isinstance(line, LiveLine):
             if not line.take(event.event):
                 raise asyncio.QueueFull
-        elif line is not None and len(line.told) < EVENTS_MOST:
+        elif line is not None and len(line.told) < EVENTS_MOST and line.told_bytes + weight_of(event.event) <= TOLD_BYTES:
             line.told.append(event.event)
+            line.told_bytes += weight_of(event.event)
 
     def _close_soon(self, line: LiveLine) -> None:
         task = asyncio.create_task(line.close())

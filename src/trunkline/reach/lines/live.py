@@ -43,6 +43,8 @@ that it asks about."""
 WRITTEN_LOOK_S: Final = 0.05
 EVENTS_MOST: Final = 20_000
 """What a line may tell before it is taken; one that tells more is lost, and the file says the rest."""
+TOLD_BYTES: Final = 32 << 20
+"""The same in characters and bytes: half a minute's words are some kilobytes, one ask may carry a file."""
 CHANGED: Final = "it asks about something else now"
 LOST: Final = "the line to its program was lost; it asks in its terminal"
 
@@ -84,6 +86,7 @@ class LiveLine:
         self._others_decide = others_decide
         self._events: deque[tuple[LineEvent, int]] = deque((event, 0) for event in before)
         """What was told, and how many texts the file had said by then."""
+        self._told_bytes = sum(weight_of(event) for event, _ in self._events)
         self._more = asyncio.Event()
         self._at_rest = asyncio.Event()
         self._open: dict[str, str] = {}
@@ -101,8 +104,9 @@ class LiveLine:
 
     def take(self, event: LineEvent) -> bool:
         """The program told this; False: it told too much, and the line should be closed."""
-        if len(self._events) >= EVENTS_MOST:
+        if len(self._events) >= EVENTS_MOST or self._told_bytes + weight_of(event) > TOLD_BYTES:
             return False
+        self._told_bytes += weight_of(event)
         if isinstance(event, Asks) and self._put.get(event.key, event.ask) != event.ask:
             self._withdraw(event.key, AskWithdrawn("", by="agent", reason=CHANGED))
         self._events.append((event, self.session.agent.texts_said if self._read_since is None else self._read_since))
@@ -144,6 +148,7 @@ class LiveLine:
                 self._more.clear()
                 await self._more.wait()
             event, since = self._events.popleft()
+            self._told_bytes -= weight_of(event)
             try:
                 if self._is_elsewhere:
                     await self._take(event, since)
@@ -275,3 +280,17 @@ class LiveLine:
             self._hub.asks_elsewhere.close(request_id)
         if request_id is not None and self._is_elsewhere:
             self.session.agent.on_signals([msgspec.structs.replace(ending, request_id=request_id)])
+
+
+def weight_of(event: LineEvent) -> int:
+    """About how much of what was told is long."""
+    match event:
+        case Says():
+            return len(event.text)
+        case Said():
+            return len(event.whole or "")
+        case Asks(ask=PermissionAsk() as ask):
+            return len(ask.tool_call)
+        case Asks(ask=QuestionAsk() as ask):
+            return len(ask.message) + len(ask.schema or b"")
+    return 0

@@ -47,6 +47,8 @@ SESSIONS_MOST: Final = 64
 """Sessions of one program that have its line; the one that was spoken of longest ago loses it."""
 EVENTS_MOST: Final = 10_000
 """What a plugin may tell before it is taken; one that tells more is hung up on, and comes back."""
+TOLD_BYTES: Final = 32 << 20
+"""The same in bytes, of all its sessions together."""
 
 log = logging.getLogger("trunkline.reach")
 
@@ -71,12 +73,14 @@ class PluginLine:
         self._shown = ""
         self._turns: dict[str, _OfSession] = {}
         """Prompts that were sent, by their turns."""
+        self._untaken = _Untaken()
 
     async def serve(self) -> None:
         """Take all that it tells, until it ends."""
         why = LOST
         try:
             async for line in self._wire.lines():
+                self._untaken.size = len(line)
                 for event in self._dialect.read(line):
                     if not await self._take(event):
                         return
@@ -106,7 +110,7 @@ class PluginLine:
         if known is None:
             if len(self._open) >= SESSIONS_MOST:
                 await self._open.pop(next(iter(self._open))).close(LOST)
-            known = _OfSession(self._dialect, root, self._wire, self._join, self._remember)
+            known = _OfSession(self._dialect, root, self._wire, self._join, self._remember, self._untaken)
         self._open[root] = known
         return known, root == session_id
 
@@ -159,11 +163,20 @@ Join = Callable[["_OfSession"], Awaitable["LiveLine | None"]]
 """Follow the session, and give it the line."""
 
 
+class _Untaken:
+    """What a plugin told and nobody has taken yet."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        """Bytes of the line that is read now; each thing that it tells counts as all of it."""
+        self.bytes = 0
+
+
 class _OfSession:
     """One session's share of the line. Implements ``live.Program``."""
 
     def __init__(self, dialect: PluginDialect, session_id: str, wire: Wire, join: Join,
-                 remember: Callable[[str, _OfSession], None]) -> None:
+                 remember: Callable[[str, _OfSession], None], untaken: _Untaken) -> None:
         self.session_id = session_id
         self.is_busy = False
         self._dialect = dialect
@@ -171,7 +184,9 @@ class _OfSession:
         self._join = join
         self._remember = remember
         self._asked: dict[str, Asked] = {}
-        self._events: asyncio.Queue[Event | None] = asyncio.Queue(EVENTS_MOST)
+        self._untaken = untaken
+        self._events: asyncio.Queue[tuple[Event | None, int]] = asyncio.Queue(EVENTS_MOST)
+        """Each with its size."""
         self._line: LiveLine | None = None
         self._task = asyncio.get_running_loop().create_task(self._run())
 
@@ -181,10 +196,11 @@ class _OfSession:
             self.is_busy = event.is_busy
         elif isinstance(event, AskOver):
             self._asked.pop(event.key, None)
-        try:
-            self._events.put_nowait(event)
-        except asyncio.QueueFull:
+        size = self._untaken.size
+        if self._events.full() or self._untaken.bytes + size > TOLD_BYTES:
             return False
+        self._untaken.bytes += size
+        self._events.put_nowait((event, size))
         return True
 
     def take_of_sub_agent(self, event: Event) -> bool:
@@ -197,12 +213,14 @@ class _OfSession:
         """The line has ended."""
         self._task.cancel()
         await asyncio.wait((self._task,))
+        self._drop_all()
         if self._line is not None:
             await self._line.close(why)
 
     async def _run(self) -> None:
         while True:
-            event = await self._events.get()
+            event, size = await self._events.get()
+            self._untaken.bytes -= size
             try:
                 self._line = self._line or await self._join(self)
                 if self._line is None:
@@ -221,9 +239,9 @@ class _OfSession:
             line.take(event)
 
     def _drop_all(self) -> None:
-        """There is no such session, or the hub runs it itself: nobody here listens."""
+        """Nobody here listens: there is no such session, the hub runs it itself, or the line has ended."""
         while not self._events.empty():
-            self._events.get_nowait()
+            self._untaken.bytes -= self._events.get_nowait()[1]
 
     async def _ask(self, line: LiveLine, asked: Asked) -> None:
         stored = await _stored(line.session, asked.call_id) if asked.call_id else None

@@ -26,6 +26,7 @@ import msgspec
 
 from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
+from trunkline.disk.own_file import read_own
 from trunkline.disk.private_file import PrivateFile, write_private
 from trunkline.errors import Invalid, NotFound, StorageError, Unauthorized
 
@@ -356,7 +357,7 @@ def _first_run_token(path: Path) -> str:
     if path.exists():
         path.chmod(0o600)
         try:
-            stored = path.read_text("utf-8").strip()
+            stored = read_own(path).decode().strip()
         except UnicodeDecodeError as error:
             raise StorageError(f"{path} holds no token (it is no UTF-8); mend it, or delete it and a new one is made") from error
         if stored:
@@ -371,6 +372,6 @@ def _load(path: Path) -> _StoredTokens:
         return _StoredTokens([])
     path.chmod(0o600)
     try:
-        return decoders.decode(path.read_bytes(), _StoredTokens)
+        return decoders.decode(read_own(path), _StoredTokens)
     except BROKEN as error:
         raise StorageError(f"{path} is not a list of tokens ({error}); mend it or delete it") from error

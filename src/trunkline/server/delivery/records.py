@@ -16,6 +16,7 @@ import msgspec
 
 from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
+from trunkline.disk.own_file import read_own
 from trunkline.disk.private_file import PrivateFile
 from trunkline.errors import StorageError
 
@@ -55,7 +56,7 @@ class StateFile(Generic[T]):
         if self._file is None:
             return None
         try:
-            return decoders.decode(self._file.path.read_bytes(), self._form)
+            return decoders.decode(read_own(self._file.path), self._form)
         except FileNotFoundError:
             return None
         except (OSError, *BROKEN) as error:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
+from trunkline.disk.own_file import read_own
 from trunkline.disk.private_file import PrivateFile
 from trunkline.errors import Conflict, Invalid, StorageError, Unavailable
 from trunkline.session.policy.decide import Policy
@@ -148,7 +149,7 @@ class ClusterPolicy:
 def kept_policy(path: Path) -> Kept | None:
     """The policy that this node last knew; None where it knows none. It blocks."""
     try:
-        return decoders.decode(path.read_bytes(), Kept)
+        return decoders.decode(read_own(path), Kept)
     except FileNotFoundError:
         return None
     except OSError as error:

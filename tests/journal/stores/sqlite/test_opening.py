@@ -167,6 +167,21 @@ def test_what_lies_where_a_file_of_ours_belongs_is_put_aside(path: Path, beside:
     assert run(opens_whole(path)).asides == [aside]
 
 
+@pytest.mark.parametrize("is_link", [False, True], ids=["pipe", "link"])
+def test_a_pipe_in_the_journals_place_is_put_aside_and_not_waited_for(tmp_path: Path, is_link: bool) -> None:
+    path = tmp_path / "journal.db"
+    os.mkfifo(tmp_path / "pipe" if is_link else path)
+    if is_link:
+        path.symlink_to("pipe")
+    (aside,) = run(opened_health(path)).asides
+    assert Path(aside).is_fifo() and path.is_file()
+
+
+async def opened_health(path: Path) -> JournalHealth:
+    async with SqliteJournal(path) as journal:
+        return await journal.health()
+
+
 def test_marks_that_cannot_be_opened_or_moved_are_gone_without(path: Path, monkeypatch: pytest.MonkeyPatch,
                                                                caplog: pytest.LogCaptureFixture) -> None:
     put(path.with_name("journal.marks"), "folder")

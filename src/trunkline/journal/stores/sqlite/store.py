@@ -224,6 +224,7 @@ class SqliteJournal:
     # Opening and closing.
 
     def _open(self) -> None:
+        swap.clear_pipe(self._path)
         database.create(self._path)
         self._marks.open()
         with ExitStack() as undo:

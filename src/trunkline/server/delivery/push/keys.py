@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from trunkline.disk.own_file import read_own
 from trunkline.disk.private_file import write_private
 from trunkline.errors import StorageError
 from trunkline.server.delivery.push.crypt import b64, new_private_key, public_point, unb64
@@ -43,7 +44,7 @@ def push_key(folder: Path) -> PushKey:
 
 def _read(path: Path) -> bytes:
     try:
-        private = unb64(path.read_text("ascii").strip())
+        private = unb64(read_own(path).decode("ascii").strip())
         if len(private) != KEY_BYTES:
             raise ValueError(f"expected {KEY_BYTES} bytes")
         public_point(private)

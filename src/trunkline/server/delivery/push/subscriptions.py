@@ -20,6 +20,7 @@ import msgspec
 
 from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
+from trunkline.disk.own_file import read_own
 from trunkline.disk.private_file import PrivateFile
 from trunkline.errors import Invalid, StorageError, TooManyRequests
 from trunkline.server.http.address import Network
@@ -261,7 +262,9 @@ def _load(path: Path) -> dict[str, Subscription]:
         return {}
     path.chmod(0o600)
     try:
-        stored = stored_subscriptions(path.read_bytes())
+        stored = stored_subscriptions(read_own(path))
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}; mend it or take it away") from error
     except BROKEN as error:
         raise StorageError(f"{path} is not a list of subscriptions ({error}); mend it or delete it") from error
     return {each.token_id: each for each in stored}

@@ -64,6 +64,13 @@ def clear_away(path: Path) -> None:
         put_aside(path, "it is no plain file")
 
 
+def clear_pipe(path: Path) -> None:
+    """Put aside what is in a journal's place and would be waited for: a pipe, a socket, a device, a link to one. A folder stays,
+    and is refused."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        put_aside(path, "it is no plain file")
+
+
 def put_aside(path: Path, why: str) -> Path:
     """Rename what is in a file's place, and say so."""
     aside = aside_of(path)
