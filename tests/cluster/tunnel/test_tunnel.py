@@ -319,3 +319,30 @@ def test_many_at_once_each_get_their_own_answer_and_nothing_is_left(shared_nats:
             await eventually(lambda: len(nodes.at_owner) == 0 and len(nodes.at_gateway) == 0)
 
     run(go())
+
+
+def test_who_is_cancelled_while_the_head_is_sent_leaves_nothing_open(shared_nats: NatsServer,
+                                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    """With much to send the connection waits for the network in there."""
+    async def go() -> None:
+        async with world(shared_nats.url, echo) as nodes:
+            connection, sent = nodes.gateway_connection, asyncio.Event()
+            really = connection.publish
+
+            async def publish(subject: str, body: bytes = b"", **options: Any) -> None:
+                await really(subject, body, **options)
+                if not sent.is_set():
+                    sent.set()
+                    await asyncio.get_running_loop().create_future()
+
+            monkeypatch.setattr(connection, "publish", publish)
+            asking = asyncio.create_task(nodes.client("POST", "/x", [b"a"], goes_on=True).ask())
+            await sent.wait()
+            await eventually(lambda: len(nodes.at_owner) == 1)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            assert len(nodes.at_gateway) == 0
+            await eventually(lambda: len(nodes.at_owner) == 0)
+
+    run(go())
