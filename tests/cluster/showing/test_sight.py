@@ -333,6 +333,23 @@ def test_what_a_node_says_of_anothers_session_makes_nobody_wait(stream: NatsServ
     run(go())
 
 
+def test_how_long_a_session_is_late_is_seen_at_the_gateway(stream: NatsServer, tmp_path: Path,
+                                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    async def go() -> None:
+        async with owner_and_gateway(stream.url, tmp_path) as (box, web):
+            session = await box.session()
+            path = await shown(web, session)
+            assert "lag" not in await web.get(path)
+            for lags in ({session.id: 4.5}, {}):
+                monkeypatch.setattr(box.cluster.shipper, "lags", lambda lags=lags: lags)
+                await box.cluster.nodes.renew()
+                await eventually(lambda lags=lags: web.cluster.nodes.rows["box"].lag == lags)  # type: ignore[misc]
+                [listed] = (await web.get("/sessions?node=box"))["sessions"]
+                assert [each.get("lag") for each in (await web.get(path), listed)] == [lags.get(session.id)] * 2
+
+    run(go())
+
+
 def test_a_node_that_never_was_is_unknown_and_one_that_was_is_away(stream: NatsServer, tmp_path: Path) -> None:
     async def go() -> None:
         async with node(stream.url, "web5", tmp_path, "gateway") as web:
