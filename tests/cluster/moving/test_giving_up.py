@@ -91,8 +91,11 @@ def test_what_is_found_out_while_a_hub_starts_is_put_aside_once_and_as_it_was(tm
             await journal.delete(session_id)
             gone.set()
 
+        async def note(*what: Any) -> None:
+            raise AssertionError(what)
+
         await giving_up.on_taken(Lost("ses_1", 3, 6, 9))
-        giving_up.begin(put_away, put_away)
+        giving_up.begin(put_away, note)
         await gone.wait()
         assert giving_up.aside == asides(tmp_path, TOLD_MOST) == {"ses_1:3": 3}
         await giving_up.close()

@@ -83,7 +83,7 @@ def test_the_owner_learns_that_the_gateway_has_closed(shared_nats: NatsServer) -
 
 
 def test_what_waited_for_a_node_that_was_away_is_not_taken(shared_nats: NatsServer) -> None:
-    """It was frozen, say, and others have gone on with the session: what its editor asked for before is in its connection still."""
+    """It was frozen, say, and others have gone on with the session: what its editor asked for is in its connection still."""
     async def go() -> None:
         is_there, heard = True, []
 

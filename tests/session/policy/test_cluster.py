@@ -15,7 +15,7 @@ from tests.session.policy.ask_builders import NOW_US, allow, ask_first, auto, de
 from tests.tooling.examples import examples
 from tests.tooling.rows import every_row
 from trunkline.errors import Conflict, Invalid, Unavailable
-from trunkline.session.policy.cluster import ClusterPolicy, Kept, NUMBER_MOST, Numbered, kept_policy
+from trunkline.session.policy.cluster import NUMBER_MOST, ClusterPolicy, Kept, Numbered, kept_policy
 from trunkline.session.policy.decide import Policy, PolicyAsk, Rule, Verdict
 from trunkline.session.policy.file import PolicyBook, version_of
 from trunkline.session.policy.text import parse_policy
