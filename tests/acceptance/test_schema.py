@@ -78,6 +78,7 @@ def assert_answered(case: Case, status: int, kind: str, body: bytes) -> None:
     documented = {int(code) for code in case.operation.definition.raw["responses"] if code.isdigit()}
     if status in documented | ALSO_FINE:
         return
+    assert kind.startswith("application/json"), told
     if status == 404 and json.loads(body).get("type") == "error":
         return  # the packet that the seeds' clients read
     error = json.loads(body)

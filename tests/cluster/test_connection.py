@@ -16,6 +16,7 @@ from tests.cluster.connecting import connected
 from tests.tooling.certificates import certificate
 from tests.tooling.nats import NatsServer
 from trunkline.cluster import connection as connections
+from trunkline.cluster.client import PINGS_MOST
 from trunkline.cluster.connection import Address, Connection
 from trunkline.cluster.credentials import Credentials, new_seed, read_credentials
 from trunkline.errors import ClusterDenied, ClusterUnavailable, Invalid, NodeAway, NodeSilent
@@ -292,3 +293,41 @@ def test_a_hub_without_a_cluster_loads_nothing_of_it() -> None:
     code = ("from trunkline.cli.commands import serve\nimport trunkline.cli.hosting.hosting, trunkline.server.app, sys\n"
             "print(*[name for name in sys.modules if name.split('.')[0] == 'nats' or name.startswith('trunkline.cluster')])")
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split() == []
+
+
+class Talker:
+    """A server that says a lot and answers no ping but the first: what a thin line looks like."""
+
+    def __init__(self) -> None:
+        self.pings = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b'INFO {"server_id":"x","version":"2.15.1","max_payload":1048576,"headers":true}\r\n')
+        talking: asyncio.Task[None] | None = None
+        while line := await reader.readline():
+            self.pings += line == b"PING\r\n"
+            if self.pings == 1 and talking is None:
+                writer.write(b"PONG\r\n")
+                talking = asyncio.create_task(self.talk(writer))
+        if talking is not None:
+            talking.cancel()
+        writer.close()
+
+    async def talk(self, writer: asyncio.StreamWriter) -> None:
+        while not writer.is_closing():
+            writer.write(b"MSG told 1 1\r\nx\r\n")
+            await asyncio.sleep(0)
+
+
+def test_a_server_that_sends_is_not_given_up_for_its_answer_to_a_ping_unless_that_never_comes(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trunkline.cluster.connection.PING_EVERY_S", 0.02)
+
+    async def go() -> None:
+        talker = Talker()
+        server = await asyncio.start_server(talker.serve, "127.0.0.1")
+        async with server, connected(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}") as connection:
+            await eventually(lambda: not connection.up)
+            assert talker.pings >= PINGS_MOST, "and the library's own bound is 2"
+
+    run(go())

@@ -110,8 +110,8 @@ async def subjects_in(reader: Connection, stream: str) -> set[str]:
 
 
 OF_SERVERS = (b'{"type":"io.nats.jetstream.api', b'{"stream":"', b'{"error":{', b'{"server":{')
-HEARD_AT = [("other", "tl.node.other.http.t1.web", "web", ""), ("web", "tl.gone.other.s", "other", ""),
-            ("web", "tl.watching.home", "home", ""), ("web", "tl.live.other.ses_1", "other", "tl.j.other.ses_1"),
+HEARD_AT = [("other", "tl.node.other.http.t1.web", "web", ""), ("web", "tl.watching.home", "home", ""),
+            ("web", "tl.live.other.ses_1", "other", "tl.j.other.ses_1"),
             ("web", "tl.kv.tl_auth.other.1", "web", "$KV.tl_auth.other.1")]
 """Who listens, where, and who may say something there, by which subject."""
 

@@ -6,11 +6,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
+import pytest
+
 from tests.aio import eventually, run
 from tests.cluster.connecting import connected
 from tests.cluster.shipping.owner import set_up
 from tests.tooling.nats import NatsServer
+from trunkline.cluster import jetstream, subjects
+from trunkline.cluster import nodes as leases
 from trunkline.cluster.nodes import LATELY_S, LEASE_S, NodeRow, Nodes
+from trunkline.errors import Conflict
 
 
 def row(node: str, **more: Any) -> NodeRow:
@@ -77,6 +83,27 @@ def test_a_second_hub_of_the_same_name_is_refused_and_the_first_stays(nats: Nats
             assert first.refused is None and first.is_there("box")
             await first.renew()
             assert first.rows["box"].home == "home of box"
+
+    run(go())
+
+
+def test_a_name_that_nobody_renews_is_free_though_its_row_stays(nats: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key that was stolen left it behind; what is renewed is somebody's."""
+    monkeypatch.setattr(leases, "LEASE_S", 1)
+    monkeypatch.setattr(leases, "RENEW_S", 0.2)
+
+    async def go() -> None:
+        await set_up(nats.url)
+        async with connected(nats.url, node="thief") as thief:
+            left = msgspec.json.encode(row("box", home="the thief's"))
+            await jetstream.publish(thief, subjects.key(subjects.NODES, "box"), left, {})
+        async with joined(nats.url, row("box")) as box:
+            await box.check_name(30)
+            assert box.refused is None and box.rows["box"].home == "home of box"
+            monkeypatch.setattr(leases, "LEASE_S", 30)
+            async with joined(nats.url, row("box", home="elsewhere")) as second:
+                with pytest.raises(Conflict):
+                    await second.check_name(30)
 
     run(go())
 

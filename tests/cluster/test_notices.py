@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
+import secrets
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,12 +19,13 @@ from tests.cluster.tables.world import following, make_tables
 from tests.server.delivery.receiver import Receiver, receiver
 from tests.server.site import Site, site
 from tests.tooling.nats import NatsServer
+from tests.tooling.push_service import Browser, PushService
 from trunkline.cluster import subjects
 from trunkline.cluster.connection import Connection
 from trunkline.cluster.tables.lease import Lease
 from trunkline.cluster.tables.table import Table
 from trunkline.errors import Conflict
-from trunkline.server.delivery.once import LEASE, WEBHOOKS, SentOnce
+from trunkline.server.delivery.once import LEASE, PUSH, WEBHOOKS, SentOnce
 from trunkline.server.delivery.shared_records import SharedRecord, claim_key
 from trunkline.server.delivery.webhooks.ledger import key_of, log
 from trunkline.server.delivery.webhooks.notices import notice_of
@@ -29,6 +33,7 @@ from trunkline.server.delivery.webhooks.rules import Webhook
 from trunkline.server.delivery.webhooks.sender import ROOM, id_of
 
 TTL_S = 2.0
+PUSH_TO = (ipaddress.ip_network("127.0.0.0/8"),)
 
 
 class Sender:
@@ -36,13 +41,14 @@ class Sender:
 
     def __init__(self, hub: Site, source: Site, connection: Connection, table: Table) -> None:
         self.connection = connection
+        self.subscriptions = hub.app.parts.subscriptions
         self._table = table
         self.lease = Lease(table, LEASE, connection.node.encode(), ttl_s=TTL_S)
         self.task = asyncio.create_task(SentOnce(hub.app.parts, source.hub, table, self.lease).run())
 
-    async def begun(self) -> None:
+    async def begun(self, key: str = WEBHOOKS) -> None:
         """Somebody has written down from where on all is told."""
-        await eventually(lambda: (row := self._table.get(WEBHOOKS)) is not None and row.value)
+        await eventually(lambda: (row := self._table.get(key)) is not None and row.value)
 
     async def stop(self) -> None:
         self.task.cancel()
@@ -153,6 +159,59 @@ def test_who_lost_the_lease_makes_no_further_try(nats: NatsServer, tmp_path: Pat
                 monkeypatch.undo()
                 await eventually(lambda: there.arrived.qsize() >= 2)  # it was owed all the time
                 assert sorted(arrived(there)) == sorted(await told_of(hub, hook))
+
+    run(go())
+
+
+@asynccontextmanager
+async def pusher(nats: NatsServer, folder: Path, name: str, source: Site) -> AsyncIterator[Sender]:
+    """A gateway that pushes to devices of the cluster, whose tokens count."""
+    async with (connected(nats.url, node=name) as connection, site(folder / name, push_allow=PUSH_TO) as hub,
+                following(connection, subjects.STATE) as table, following(connection, subjects.PUSH) as devices):
+        subscriptions = hub.app.parts.subscriptions
+        subscriptions._is_live = lambda token_id: True
+        subscriptions.join(devices)
+        vars(hub.app.parts.tokens)["scope_of"] = lambda token_id: "approve"
+        made = Sender(hub, source, connection, table)
+        try:
+            yield made
+        finally:
+            await made.stop()
+            await subscriptions.leave()
+
+
+def test_a_push_is_sent_by_one_of_two_and_by_the_other_when_that_one_dies(nats: NatsServer, tmp_path: Path) -> None:
+    async def go() -> None:
+        async with connected(nats.url) as maker:
+            await make_tables(maker)
+        with PushService() as service:
+            phone = Browser(service, "phone")
+            asked = phone.subscription()
+            async with (site(tmp_path / "source") as hub, pusher(nats, tmp_path, "one", hub) as one,
+                        pusher(nats, tmp_path, "two", hub) as two):
+                session = await hub.session()
+                one.subscriptions.keep("t1", asked["endpoint"], **asked["keys"], kinds=("finished",))
+                key = (await one.subscriptions.key()).public
+                await one.subscriptions.saved()
+                await one.begun(PUSH)
+
+                words, heard = [secrets.token_hex(4) for _ in range(5)], Counter[str]()
+
+                async def until_told(word: str) -> None:
+                    await hub.turn(session, f"/echo {word}")
+                    while not heard[word]:
+                        pushed = await asyncio.to_thread(service.next)
+                        heard.update(each for each in words if each in phone.read(pushed, key)["body"])
+
+                for word in words[:3]:
+                    await until_told(word)
+                assert set(heard.values()) == {1} and service.is_quiet()
+                first, second = (one, two) if one.lease.is_held else (two, one)
+                await first.die()
+                for word in words[3:]:
+                    await until_told(word)
+                assert second.lease.is_held
+                assert heard.total() <= 6, "what was not written down comes again, in its own place"
 
     run(go())
 

@@ -111,11 +111,14 @@ def test_without_a_connection_nothing_is_written(tmp_path: Path) -> None:
         ClusterPolicy(None, "box").replace(ALLOW)
 
 
-def test_what_is_no_policy_in_the_table_changes_nothing_and_can_be_replaced(nats: NatsServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("junk", [b"\xff", b'{"number":9007199254740992,"text":""}', b'{"number":18446744073709551615,"text":""}',
+                                  b'{"number":-1,"text":""}'])
+def test_what_is_no_policy_in_the_table_changes_nothing_and_can_be_replaced(nats: NatsServer, tmp_path: Path, junk: bytes
+                                                                            ) -> None:
     async def go() -> None:
         async with node(nats.url, tmp_path / "one", "one") as (one, policy), connected(nats.url, node="other") as other:
             assert (await one.ask("PUT", "/policy?of=cluster", json_body={"text": DENY})).status == 200
-            await jetstream.publish(other, subjects.key(subjects.POLICY, "rules"), b"\xff", {})
+            await jetstream.publish(other, subjects.key(subjects.POLICY, "rules"), junk, {})
             await eventually(lambda: policy.problem is not None)
             assert (await explained(one, "git push"))[0] == "deny"
             assert (await one.ask("PUT", "/policy?of=cluster", json_body={"text": ALLOW})).status == 200

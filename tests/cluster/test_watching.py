@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+from typing import Any
 
-from tests.aio import eventually, run
+import pytest
+
+from tests.aio import POLL_S, eventually, run
 from tests.cluster.connecting import connected
 from tests.cluster.test_roles import Keyed, keyed  # noqa: F401 - a fixture
 from tests.tooling.nats import NatsServer
-from trunkline.cluster import watching
+from trunkline.cluster import subjects, watching
 from trunkline.cluster.connection import Connection
 from trunkline.cluster.watching import Watching
 
@@ -40,6 +44,30 @@ def test_a_session_that_is_shown_at_another_gateway_is_watched(keyed: Keyed) -> 
             assert await other.elsewhere("own", "session:error", math.inf)
             await other.close()
             assert not await sender.elsewhere("ses_1", "session:error", 100.0)
+
+    run(go())
+
+
+@pytest.mark.parametrize("wanted", ["tl.j.home.ses_1", "$KV.tl_sessions.home.ses_1", "$KV.tl_nodes.home", "_INBOX.home.a.b", ""])
+def test_no_answer_goes_where_only_this_node_may_publish(keyed: Keyed, wanted: str) -> None:  # noqa: F811 - the fixture
+    """A stolen gateway's key writes no journal, nor has a hub do it."""
+    async def go() -> None:
+        async with keyed.as_("web") as web, keyed.as_("home") as home:
+            published: list[str] = []
+            really = home.publish
+
+            async def publish(subject: str, *args: Any, **more: Any) -> None:
+                published.append(subject)
+                await really(subject, *args, **more)
+
+            home.publish = publish  # type: ignore[method-assign]
+            answers = await answering(home, shows("ses_1"))
+            await web.publish(subjects.watching("web"), b'["ses_1","session:error",1.0]', reply=wanted)
+            asking = Watching(web, shows())
+            while not await asking.elsewhere("ses_1", "session:error", 1.0):  # noqa: ASYNC110 - a machine that is busy answers late
+                await asyncio.sleep(POLL_S)
+            assert published and all(each.startswith("_INBOX.web.") for each in published)
+            await answers.close()
 
     run(go())
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from trunkline.errors import Forbidden, NodeSilent, Unauthorized
 from trunkline.server.call import DEFAULT_HEADERS
+from trunkline.server.elsewhere import written_error
 from trunkline.server.files.preview import preview_headers
 from trunkline.server.foreign import confined
 
@@ -53,3 +55,10 @@ def test_headers_that_do_something_here_are_left_out() -> None:
     assert b"location" not in dict(confined(sandboxed, is_preview=True))
     inside = [*sandboxed, (b"location", b"/preview/k/a/")]
     assert (b"location", b"/preview/k/a/") in confined(inside, is_preview=True)
+
+
+def test_no_error_of_another_node_has_clients_log_in_again() -> None:
+    assert isinstance(written_error(b'{"code":"forbidden","message":"no"}'), Forbidden)
+    for told in (b'{"code":"unauthorized","message":"log in"}', b"junk"):
+        error = written_error(told)
+        assert isinstance(error, NodeSilent) and not isinstance(error, Unauthorized)

@@ -1,7 +1,7 @@
 """Who is in the cluster: a row per node that lasts LEASE_S and is renewed while the node is there.
 
 Rule 1: a name is one hub's. Another one that wants it is refused until the row is gone; the same hub, started again, has it at
-        once.
+        once. Where nobody renews it the name is free when a lease would be over: a row may have been written to last for ever.
 Rule 2: a node that is not renewed is away after LEASE_S, by the stream's clock or by our own, whichever is first.
 """
 
@@ -29,6 +29,7 @@ log = logging.getLogger("trunkline.cluster")
 LEASE_S: Final = 30
 """An election of 5 to 7 s must not end it."""
 RENEW_S: Final = 5.0
+LOOK_S: Final = 0.1
 LATELY_S: Final = RENEW_S + 1.0
 """What a node said of itself counts for so long: until it says it again."""
 
@@ -141,7 +142,7 @@ class Nodes:
             self._renewed_at = time.monotonic()
 
     async def check_name(self, within_s: float) -> None:
-        """Conflict where another hub has this node's name; a cluster that does not answer in time says nothing."""
+        """Conflict where another hub has this node's name, and renews it; a cluster that does not answer in time says nothing."""
         try:
             async with asyncio.timeout(within_s):
                 await self.loaded.wait()
@@ -149,7 +150,16 @@ class Nodes:
         except (TimeoutError, ClusterUnavailable, NodeAway, NodeSilent):
             return
         if self.refused is not None:
-            raise Conflict(f"another hub of this cluster is called {self.refused.node}: give this one a name with --node")
+            await self._outlast(self.refused.node)
+
+    async def _outlast(self, name: str) -> None:
+        """Wait until the other hub says again that it is there, which is a Conflict, or until its lease is over, whatever end was
+        written into it."""
+        heard, until = self._heard.get(name), time.monotonic() + LEASE_S + 2 * RENEW_S
+        while self.refused is not None:
+            if self._heard.get(name, heard) != heard or time.monotonic() > until:
+                raise Conflict(f"another hub of this cluster is called {name}: give this one a name with --node")
+            await asyncio.sleep(LOOK_S)
 
     def _refuse(self, held: NodeRow) -> None:
         if self.refused is None:

@@ -55,6 +55,8 @@ class SharedPolicy:
     async def _write(self, text: str, number: int) -> None:
         row = await self._table.keys.read(KEY)
         found = Numbered() if row is None else _read(row)
+        if found.leaps(number):
+            found = Numbered()
         if found.number > number:
             raise Conflict("the policy was changed since you read it; read it again")
         value = msgspec.json.encode(Numbered(max(found.number, number) + 1, text))

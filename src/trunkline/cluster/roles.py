@@ -83,10 +83,9 @@ def permissions(member: Member) -> Permissions:
     if member.role == "admin":
         return Permissions(["$JS.API.>", "$KV.>", "tl.>"], [inbox, *SAID_AGAIN])
     publish = _shared_publish(node)
-    subscribe = [inbox, f"tl.node.{node}.>", *map(subjects.live_keys, FOR_ALL), "tl.gone.>"]
+    subscribe = [inbox, f"tl.node.{node}.>", *map(subjects.live_keys, FOR_ALL)]
     if member.role in ("runner", "hub"):
         publish += _owner_publish(member)
-        subscribe += [f"tl.place.{member.pool}.*", "tl.find.*"]
     if member.role in ("gateway", "hub"):
         publish += _gateway_publish(node)
         subscribe += ["tl.live.>", subjects.live_keys(subjects.PUSH), subjects.watching("*")]
@@ -103,14 +102,14 @@ def _shared_publish(node: str) -> list[str]:
 def _owner_publish(member: Member) -> list[str]:
     pool = member.pool
     return [f"tl.j.{pool}.*", f"tl.b.{pool}.*.*", f"tl.k.{pool}.*", f"$JS.API.DIRECT.GET.{subjects.JOURNAL}.tl.j.{pool}.*",
-            subjects.key(subjects.SESSIONS, f"{pool}.*"), subjects.key(subjects.STATE, subjects.GENERATION), f"tl.gone.{pool}.*"]
+            subjects.key(subjects.SESSIONS, f"{pool}.*"), subjects.key(subjects.STATE, subjects.GENERATION)]
 
 
 def _gateway_publish(node: str) -> list[str]:
     streams = (subjects.JOURNAL, subjects.PARTS, subjects.CHECKPOINTS, subjects.bucket_stream(subjects.PUSH))
     reads = [f"$JS.API.{call}.{stream}" for stream in streams for call in READS]
-    return [*reads, f"$JS.API.DIRECT.GET.{subjects.JOURNAL}.tl.j.>", f"tl.node.*.*.*.{node}", f"tl.place.*.{node}",
-            f"tl.find.{node}", subjects.watching(node), ANSWERS,
+    return [*reads, f"$JS.API.DIRECT.GET.{subjects.JOURNAL}.tl.j.>", f"tl.node.*.*.*.{node}",
+            subjects.watching(node), ANSWERS,
             *(subjects.key(bucket, ">") for bucket in (subjects.AUTH, subjects.POLICY, subjects.STATE, subjects.PUSH))]
 
 

@@ -2,6 +2,7 @@
 
 Rule 1: only who can say yes answers. No answer within a moment is a no: a notice too many is better than one too few.
 Rule 2: the node that asks has looked at its own readers already.
+Rule 3: an answer goes to the inbox of whoever asked, wherever else it is wanted: this node may publish what that one may not.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from nats.aio.subscription import Subscription
 
 from trunkline import decoders
 from trunkline.cluster import subjects
-from trunkline.cluster.connection import Connection
+from trunkline.cluster.connection import Connection, inbox_prefix
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Unavailable
 
@@ -63,7 +64,8 @@ class Watching:
         return True
 
     async def _on_asked(self, message: Msg) -> None:
-        if message.subject == subjects.watching(self._connection.node):
+        asker = message.subject.rpartition(".")[2]
+        if asker == self._connection.node or not message.reply.startswith(f"{inbox_prefix(asker)}."):
             return
         try:
             asked = decoders.decode(message.data, _Asked)

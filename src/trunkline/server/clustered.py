@@ -33,7 +33,8 @@ def clustered_app(hub: Hub, options: ServerOptions, connection: Connection, *, o
                           is_known=(lambda name: True) if node is None else node.standing.is_known)
     app = build_app(hub, options, elsewhere, node, sight)
     last_seq = node.last_seq if node is not None else _last_seq_unknown
-    switch.serve = OwnerEnd(app, Guests(acting).admit, check_owner, last_seq).serve
+    is_there = (lambda: True) if node is None else (lambda: node.nodes.holds_lease)
+    switch.serve = OwnerEnd(app, Guests(acting).admit, check_owner, last_seq, is_there).serve
     return app, switch
 
 

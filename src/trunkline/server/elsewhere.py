@@ -24,10 +24,10 @@ from starlette.types import Receive, Scope, Send
 from trunkline import decoders
 from trunkline.cluster.tunnel.duplex import Duplex
 from trunkline.cluster.tunnel.gateway import Gateway, Owner, TunnelReply
-from trunkline.cluster.tunnel.heads import Claim, made_session
+from trunkline.cluster.tunnel.heads import REASON_LENGTH, Claim, made_session
 from trunkline.dialects.context.commands import CommandEnvelope
 from trunkline.dialects.outside import BROKEN
-from trunkline.errors import BY_CODE, Conflict, NodeAway, NodeSilent, NodeUnknown, NotOwner, TrunklineError
+from trunkline.errors import BY_CODE, Conflict, NodeAway, NodeSilent, NodeUnknown, NotOwner, TrunklineError, Unauthorized
 from trunkline.hub import Accepted
 from trunkline.hub.sight import Sight
 from trunkline.server import acp
@@ -226,9 +226,11 @@ class Elsewhere:
             raise NodeAway(f"{why}; nothing was done", details={"node": node})
 
     def _note(self, owner: Owner, call: HttpCall, answer: TunnelReply) -> None:
-        """Remember what an answer says of sessions: who asked will ask for it here."""
+        """Remember what an answer says of sessions: who asked will ask for it here. Of those of others it says nothing."""
         made = made_session(answer.raw_headers)
         if made and answer.status < ERRORS:
+            if self._sight is not None and self._sight.is_others(made, owner.node):
+                return
             self._made[made] = Owner(owner.node)
             if self._sight is not None:
                 self._sight.expect(made, answer.seq)
@@ -252,12 +254,14 @@ class Elsewhere:
 
 
 def written_error(body: bytes) -> TrunklineError:
-    """The error that another node's answer tells of."""
+    """The error that another node's answer tells of. None of them has this node's clients log in again."""
     try:
         told = _told.decode(body)
     except BROKEN:
         return NodeSilent("another node refused, and does not say why")
-    return BY_CODE.get(told.code, TrunklineError)(told.message, details=told.details)
+    if told.code == Unauthorized.code:  # who asks is logged in here
+        return NodeSilent(f"another node refused: {told.message[:REASON_LENGTH]}")
+    return BY_CODE.get(told.code, TrunklineError)(told.message[:REASON_LENGTH], details=told.details)
 
 
 def _claim(caller: Caller) -> Claim | None:

@@ -103,6 +103,7 @@ def test_a_session_is_adopted_from_a_node_that_is_away_and_its_tail_is_put_aside
     with farm(tmp_path) as nodes:
         box, web = nodes["box"], nodes["web"]
         session = box.new_session(node="box")
+        approve(session)
         session.say("/echo shipped")
         nodes.known("web", session, "box")
         until(lambda: nodes.node("web", "box")["lag"] == 0, "all of it is in the stream")
@@ -121,6 +122,7 @@ def test_a_session_is_adopted_from_a_node_that_is_away_and_its_tail_is_put_aside
         with here.attach(after=tail) as stream:  # a reader who had seen what is lost
             assert next(iter(stream)).type == "gap"
         assert text_of(here.say("/echo adopted")) == "adopted"
+        approve(here)
         box.start()
         aside = box.data / "quarantine"
         eventually(lambda: list(aside.glob("*.jsonl")), "what only box had is put aside")
@@ -132,3 +134,6 @@ def test_a_session_is_adopted_from_a_node_that_is_away_and_its_tail_is_put_aside
                    "and so is the session")
         nodes.known("box", session, "den")
         assert "was taken over by another node" in box.log()
+        nodes["den"].stop()
+        verified = nodes["den"].command("audit", "verify", session.id)
+        assert verified.returncode == 0 and "sealed by other nodes before" in verified.stdout

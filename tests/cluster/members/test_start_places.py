@@ -13,7 +13,7 @@ from tests.tooling.nats import NatsServer
 from trunkline.cluster import subjects
 from trunkline.cluster.members import start_places
 from trunkline.cluster.members.start_places import StartPlaces
-from trunkline.errors import KeyReused
+from trunkline.errors import Conflict, KeyReused
 
 
 def choosing(node: str) -> Callable[[], Awaitable[str]]:
@@ -44,6 +44,20 @@ def test_a_key_for_something_else_is_refused(nats: NatsServer) -> None:
             with pytest.raises(KeyReused):
                 await StartPlaces(two).place("key", "that", choosing("box"))
             assert not any("key" in key.removeprefix("start.") for key in one.rows())  # a hash of it
+
+    run(go())
+
+
+def test_a_start_key_that_cannot_be_read_starts_nothing(nats: NatsServer) -> None:
+    async def go() -> None:
+        async with two_nodes(nats.url, subjects.AUTH) as (one, two):
+            await StartPlaces(one).place("key", "d", choosing("box"))
+            (key,) = one.rows()
+            await one.put(key, b"junk")
+            with pytest.raises(Conflict):
+                await StartPlaces(two).place("key", "d", choosing("other"))
+            await StartPlaces(two).moved("key", "other")
+            assert (await StartPlaces(two).place("another", "d", choosing("other"))).node == "other"
 
     run(go())
 

@@ -9,11 +9,15 @@ from typing import Any
 
 from tests.aio import run
 from tests.cluster.test_nodes import row
+from tests.journal.samples import entries
+from tests.journal.samples import row as row_of
 from trunkline.cluster.connection import Address, Connection
 from trunkline.cluster.directory import Directory
 from trunkline.cluster.moving.giving_up import TOLD_MOST, GivingUp
 from trunkline.cluster.shipping.ledger import ShippedRow
 from trunkline.cluster.shipping.quarantine import FOLDER, asides
+from trunkline.cluster.shipping.shipper import Lost
+from trunkline.journal.base import Group
 from trunkline.journal.stores.memory import MemoryJournal
 
 
@@ -58,6 +62,42 @@ def test_what_a_node_put_aside_is_noted_once_for_each_epoch_that_there_was() -> 
             giving_up.on_node("bax", row("bax", pool="farm", aside=aside))
             await asyncio.sleep(0)
         assert noted == [("ses_1", 2, "bax", 2), ("ses_1", 3, "bax", 2)]
+        await giving_up.close()
+
+    run(go())
+
+
+class LostOne:
+    """A shipper that has found out, while the hub starts, that its session is another node's."""
+
+    pool = "farm"
+
+    def rows(self) -> list[ShippedRow]:
+        return [self.row("ses_1")]
+
+    def row(self, session_id: str) -> ShippedRow:
+        return ShippedRow(session_id, 2, 5, 9, over=True)
+
+
+def test_what_is_found_out_while_a_hub_starts_is_put_aside_once_and_as_it_was(tmp_path: Path) -> None:
+    async def go() -> None:
+        journal, gone = MemoryJournal(), asyncio.Event()
+        await journal.append(Group({"ses_1": entries(1, 9)}, {"ses_1": row_of("ses_1")}))
+        connection = Connection(Address(servers=("nats://127.0.0.1:1",), node="box"))
+        giving_up = GivingUp("box", tmp_path, Directory(connection, pool="farm", owner="box"))
+        giving_up.use(LostOne(), journal)  # type: ignore[arg-type]
+
+        async def put_away(session_id: str, why: Any) -> None:
+            await journal.delete(session_id)
+            gone.set()
+
+        async def note(*what: Any) -> None:
+            raise AssertionError(what)
+
+        await giving_up.on_taken(Lost("ses_1", 3, 6, 9))
+        giving_up.begin(put_away, note)
+        await gone.wait()
+        assert giving_up.aside == asides(tmp_path, TOLD_MOST) == {"ses_1:3": 3}
         await giving_up.close()
 
     run(go())

@@ -19,6 +19,7 @@ from tests.journal.samples import Opener, entries, entry, read_all, seqs
 from tests.tooling.nats import NatsServer
 from trunkline.cluster import jetstream, subjects, wire
 from trunkline.cluster.connection import Connection
+from trunkline.cluster.reading import reader as readers
 from trunkline.cluster.reading.reader import StreamReader
 from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.context.events import CustomEvent
@@ -221,6 +222,23 @@ def test_large_entries_are_put_together_and_lost_parts_are_a_gap(stream: NatsSer
             found = await reader.read("ses_parts", max_bytes=8 << 20)
             assert seqs(found) == [1, 2, 3, 4, 5]
             gap = decode_event(found[3].event)
+            assert isinstance(gap, CustomEvent) and gap.event_name == "gap"
+
+    run(go())
+
+
+def test_of_a_large_entry_no_more_is_read_than_it_can_have(stream: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers, "PARTS_BYTES", 1 << 20)
+
+    async def go() -> None:
+        async with owner(stream.url) as box:
+            for _ in range(3):
+                await jetstream.publish(box.connection, subjects.parts("box", "ses_stuffed", 1), bytes(500_000), {})
+            large = entry(1)
+            large.raw = os.urandom(700 << 10)
+            await box.ship("ses_stuffed", [large])
+            [found] = await StreamReader(box.connection, lambda _: "box").read("ses_stuffed", max_bytes=8 << 20)
+            gap = decode_event(found.event)
             assert isinstance(gap, CustomEvent) and gap.event_name == "gap"
 
     run(go())

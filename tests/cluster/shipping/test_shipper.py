@@ -153,6 +153,26 @@ def test_a_claim_stops_the_old_owner_and_tells_what_it_had_alone(stream: NatsSer
     run(go())
 
 
+def test_a_start_that_has_forgotten_learns_how_far_its_session_was_taken_over(stream: NatsServer) -> None:
+    """So does whoever puts it away later: the claims were made while it was away, and another one on top."""
+    async def go() -> None:
+        journal = MemoryJournal()
+        async with owner(stream.url, journal=journal) as box, connected(stream.url, node="other") as other:
+            await box.ship("ses_late", entries(1, 5))
+            first = await claim(other, "ses_late", box.shipper.row("ses_late").stream_seq, after=5)
+            again = wire.Claim(epoch=3, owner="third", incarnation="k", after=5)
+            body, headers = wire.claim_message(again)
+            await jetstream.publish(other, subjects.journal("box", "ses_late"), body, {**headers, jetstream.FENCE: str(first)})
+        await journal.append(Group({"ses_late": entries(6, 9)}, {}))
+        async with owner(stream.url, journal=journal) as box:
+            box.shipper.resume("ses_late", 9)
+            await eventually(lambda: box.lost)
+            row = box.shipper.row("ses_late")
+            assert row.over and (row.epoch + 1, row.seq) == (box.lost[0].epoch, box.lost[0].after) == (3, 5)
+
+    run(go())
+
+
 def test_a_claim_that_was_overtaken_by_its_owners_entries_still_says_what_it_took_over(stream: NatsServer) -> None:
     async def go() -> None:
         async with owner(stream.url) as box, connected(stream.url, node="other") as other:

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from tests.aio import eventually, run
 from tests.cluster.shipping.owner import messages
 from tests.cluster.showing.world import Node, node, owner_and_gateway
+from tests.cluster.test_nodes import joined, row
+from tests.cluster.tunnel.world import admit, started
 from tests.server.site import STREAM, frames
 from tests.tooling.nats import NatsServer
 from trunkline.cluster import node as cluster_node
@@ -20,6 +23,8 @@ from trunkline.cluster.reading.reader import StreamReader
 from trunkline.cluster.shipping.ending import remove_session
 from trunkline.cluster.showing import everything
 from trunkline.cluster.showing import sight as sights
+from trunkline.cluster.tunnel.owner import OwnerEnd
+from trunkline.cluster.tunnel.switch import Switch
 from trunkline.hub import Session
 
 READS = ("", "/snapshot", "/messages", "/history", "/history?joined=true", "/export?format=markdown")
@@ -304,6 +309,44 @@ def test_a_session_that_was_started_through_the_gateway_is_in_its_list_with_its_
                 made = await web.ask("POST", "/sessions", json_body={"agent": "demo", "cwd": str(box.folder), "title": title})
                 assert made.status == 201, made.body
                 assert title in [each["title"] for each in (await web.get("/sessions?text=nUmBer"))["sessions"]]
+
+    run(go())
+
+
+def test_what_a_node_says_of_anothers_session_makes_nobody_wait(stream: NatsServer, tmp_path: Path) -> None:
+    """Its answer calls that session made here just now, and far ahead: every reader would wait for entries that never come."""
+    async def go() -> None:
+        async with owner_and_gateway(stream.url, tmp_path) as (box, web), joined(stream.url, row("evil")) as evil:
+            session = await box.session()
+            await shown(web, session)
+            await eventually(lambda: "evil" in web.cluster.nodes.rows)
+
+            async def lie(scope: Scope, receive: Receive, send: Send) -> None:
+                location = (b"location", f"/sessions/{session.id}".encode())
+                await send({"type": "http.response.start", "status": 200, "headers": [location]})
+                await send({"type": "http.response.body", "body": b"{}"})
+
+            end = OwnerEnd(lie, admit, lambda session_id, epoch: None, lambda session_id: 1 << 40)
+            async with started(Switch(evil._connection, end.serve)):
+                assert (await web.ask("GET", "/folders?node=evil")).status == 200
+            assert not web.sight._listed.is_expected(session.id)
+
+    run(go())
+
+
+def test_how_long_a_session_is_late_is_seen_at_the_gateway(stream: NatsServer, tmp_path: Path,
+                                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    async def go() -> None:
+        async with owner_and_gateway(stream.url, tmp_path) as (box, web):
+            session = await box.session()
+            path = await shown(web, session)
+            assert "lag" not in await web.get(path)
+            for lags in ({session.id: 4.5}, {}):
+                monkeypatch.setattr(box.cluster.shipper, "lags", lambda lags=lags: lags)
+                await box.cluster.nodes.renew()
+                await eventually(lambda lags=lags: web.cluster.nodes.rows["box"].lag == lags)  # type: ignore[misc]
+                [listed] = [each for each in (await web.get("/sessions?node=box"))["sessions"] if each["id"] == session.id]
+                assert [each.get("lag") for each in (await web.get(path), listed)] == [lags.get(session.id)] * 2
 
     run(go())
 

@@ -18,7 +18,7 @@ from trunkline.cluster.connection import Connection
 from trunkline.cluster.roles import new_member, server_config
 from trunkline.cluster.streams import configs, make_all
 from trunkline.cluster.survey.streams import ALL, Stream, read_streams, stream_of
-from trunkline.errors import NodeSilent
+from trunkline.errors import ClusterUnavailable, NodeSilent
 
 
 def test_what_was_never_made_is_missing_and_what_was_is_as_it_should_be(nats: NatsServer) -> None:
@@ -70,9 +70,10 @@ def test_on_three_servers_the_leader_is_named_and_a_copy_that_is_away_too(three:
 
 
 async def streams_at_last(connection: Connection) -> list[Stream]:
-    """All of them; while servers look for a leader nobody may answer at all."""
+    """All of them; while servers look for a leader nobody may answer at all, and the one that was asked may be gone."""
     while True:
-        with suppress(NodeSilent):
+        with suppress(NodeSilent, ClusterUnavailable):
+            await connection.wait_until_up()
             return await read_streams(connection)
 
 

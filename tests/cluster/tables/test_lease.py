@@ -61,6 +61,17 @@ def test_one_of_two_has_it_and_when_it_stops_the_other_goes_on_at_once(nats: Nat
     run(go())
 
 
+def test_one_that_somebody_wrote_to_last_for_ever_is_taken(nats: NatsServer) -> None:
+    async def go() -> None:
+        async with two_nodes(nats.url, subjects.STATE) as (thief, two):
+            await thief.put(KEY, b"mine for ever")
+            worker = Worker(two, "two", ttl_s=0.5)
+            async with worker.taking_part():
+                await eventually(lambda: worker.working)
+
+    run(go())
+
+
 def test_when_the_holder_dies_another_has_it_after_its_time(nats: NatsServer) -> None:
     async def go() -> None:
         async with connected(nats.url, node="two") as theirs:

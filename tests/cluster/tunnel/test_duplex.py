@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from tests.aio import eventually, run
 from tests.cluster.tunnel.hubs import Node, two_nodes
-from tests.cluster.tunnel.world import CLAIM, World, world
+from tests.cluster.tunnel.world import CLAIM, World, admit, owns_epoch_3, world
 from tests.tooling.nats import NatsServer
 from trunkline.cluster.tunnel import duplex as duplexes
 from trunkline.cluster.tunnel.duplex import Closed, Closing, Duplex, _whole
@@ -20,6 +20,7 @@ from trunkline.cluster.tunnel.flow import PIECE_BYTES, WINDOW
 from trunkline.cluster.tunnel.frames import Kind
 from trunkline.cluster.tunnel.gateway import Gateway, Owner
 from trunkline.cluster.tunnel.heads import Claim
+from trunkline.cluster.tunnel.owner import OwnerEnd
 from trunkline.errors import Forbidden, NodeAway, NodeSilent, TrunklineError
 
 LONG = "ä" * PIECE_BYTES
@@ -77,6 +78,32 @@ def test_the_owner_learns_that_the_gateway_has_closed(shared_nats: NatsServer) -
                 pass  # without a word
             assert (await ends.get())["type"] == "websocket.disconnect"
             await eventually(lambda: len(nodes.at_owner) == 0)
+
+    run(go())
+
+
+def test_what_waited_for_a_node_that_was_away_is_not_taken(shared_nats: NatsServer) -> None:
+    """It was frozen, say, and others have gone on with the session: what its editor asked for is in its connection still."""
+    async def go() -> None:
+        is_there, heard = True, []
+
+        async def listen(scope: Scope, receive: Receive, send: Send) -> None:
+            await receive()
+            await send({"type": "websocket.accept"})
+            while (message := await receive())["type"] == "websocket.receive":
+                heard.append(message["text"])
+
+        async with world(shared_nats.url, listen) as nodes:
+            end = OwnerEnd(listen, admit, owns_epoch_3, is_there=lambda: is_there)
+            nodes.at_owner.serve = end.serve
+            async with socket(nodes) as duplex:
+                await duplex.send("before")
+                await eventually(lambda: heard)
+                is_there = False
+                await duplex.send("prompt")
+                with pytest.raises(NodeSilent, match="broke off"):
+                    await duplex.receive()
+            assert heard == ["before"]
 
     run(go())
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from tests.aio import eventually, loop_turns, run
+from tests.aio import WITHIN_S, eventually, loop_turns, run
 from tests.cluster.connecting import connected
 from tests.cluster.tunnel.world import CLAIM, GUEST, Client, answer_with, body_of, started, world
 from tests.tooling.nats import NatsServer
@@ -18,6 +18,7 @@ from trunkline.cluster.tunnel.flow import PIECE_BYTES, WINDOW
 from trunkline.cluster.tunnel.frames import Kind, encode
 from trunkline.cluster.tunnel.gateway import Gateway, Owner
 from trunkline.cluster.tunnel.heads import RequestHead, decode_ending, encode_head
+from trunkline.cluster.tunnel.link import Pace
 from trunkline.cluster.tunnel.subjects import Address
 from trunkline.cluster.tunnel.switch import Switch
 from trunkline.errors import ClientDisconnect, NodeAway, NodeSilent, NodeVersion, NotOwner, TooManyRequests
@@ -305,9 +306,9 @@ def test_many_at_once_each_get_their_own_answer_and_nothing_is_left(shared_nats:
         if body is not None:
             await answer_with(send, scope["path"].encode() + b" " + body)
 
-    async def go() -> None:
-        async with world(shared_nats.url, mirror) as nodes:
-            clients = [nodes.client("POST", f"/{number}", [b"%d" % number * 9_000] * (number % 7 + 1)) for number in range(200)]
+    async def go() -> None:  # whoever has a hundredth of a machine is silent for long, and is not to be given up here
+        async with world(shared_nats.url, mirror, pace=Pace(silent_s=WITHIN_S)) as nodes:
+            clients = [nodes.client("POST", f"/{number}", [b"%d" % number * 900] * (number % 7 + 1)) for number in range(200)]
             asking = [asyncio.create_task(client.whole()) for client in clients]
             for client, task in list(zip(clients, asking, strict=True))[::5]:
                 await asyncio.sleep(0)
@@ -315,7 +316,34 @@ def test_many_at_once_each_get_their_own_answer_and_nothing_is_left(shared_nats:
             answers = await asyncio.gather(*asking, return_exceptions=True)
             for number, answer in enumerate(answers):
                 if number % 5:
-                    assert answer == (200, b"/%d " % number + b"%d" % number * 9_000 * (number % 7 + 1))
+                    assert answer == (200, b"/%d " % number + b"%d" % number * 900 * (number % 7 + 1))
             await eventually(lambda: len(nodes.at_owner) == 0 and len(nodes.at_gateway) == 0)
+
+    run(go())
+
+
+def test_who_is_cancelled_while_the_head_is_sent_leaves_nothing_open(shared_nats: NatsServer,
+                                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    """With much to send the connection waits for the network in there."""
+    async def go() -> None:
+        async with world(shared_nats.url, echo) as nodes:
+            connection, sent = nodes.gateway_connection, asyncio.Event()
+            really = connection.publish
+
+            async def publish(subject: str, body: bytes = b"", **options: Any) -> None:
+                await really(subject, body, **options)
+                if not sent.is_set():
+                    sent.set()
+                    await asyncio.get_running_loop().create_future()
+
+            monkeypatch.setattr(connection, "publish", publish)
+            asking = asyncio.create_task(nodes.client("POST", "/x", [b"a"], goes_on=True).ask())
+            await sent.wait()
+            await eventually(lambda: len(nodes.at_owner) == 1)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            assert len(nodes.at_gateway) == 0
+            await eventually(lambda: len(nodes.at_owner) == 0)
 
     run(go())

@@ -15,7 +15,7 @@ from tests.session.policy.ask_builders import NOW_US, allow, ask_first, auto, de
 from tests.tooling.examples import examples
 from tests.tooling.rows import every_row
 from trunkline.errors import Conflict, Invalid, Unavailable
-from trunkline.session.policy.cluster import ClusterPolicy, Kept, Numbered, kept_policy
+from trunkline.session.policy.cluster import NUMBER_MOST, ClusterPolicy, Kept, Numbered, kept_policy
 from trunkline.session.policy.decide import Policy, PolicyAsk, Rule, Verdict
 from trunkline.session.policy.file import PolicyBook, version_of
 from trunkline.session.policy.text import parse_policy
@@ -166,6 +166,15 @@ def test_an_older_one_changes_nothing_and_is_told_of() -> None:
     policy = known(number=5, text=MORE)
     policy.take(Numbered(4, TEXT))
     assert verdict_of(policy, "git push").action == "deny" and "older" in (policy.problem or "")
+    policy.take(Numbered(6, TEXT))
+    assert verdict_of(policy, "git push").action == "ask" and policy.problem is None
+
+
+def test_one_with_a_number_that_nothing_leads_to_changes_nothing_and_is_told_of() -> None:
+    """A key that was stolen would write one that nobody can write over, however soon it is taken away."""
+    policy = known(number=5, text=MORE)
+    policy.take(Numbered(NUMBER_MOST, TEXT))
+    assert verdict_of(policy, "git push").action == "deny" and "nothing leads to" in (policy.problem or "")
     policy.take(Numbered(6, TEXT))
     assert verdict_of(policy, "git push").action == "ask" and policy.problem is None
 

@@ -10,6 +10,7 @@ Rule 4: the table has a hash of the key: whoever reads it learns no key that a c
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -18,7 +19,10 @@ import msgspec
 from trunkline import decoders
 from trunkline.cluster.tables.keys import Row
 from trunkline.cluster.tables.table import Table
+from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Conflict, KeyReused
+
+log = logging.getLogger("trunkline.cluster")
 
 PREFIX: Final = "start."
 KEPT_S: Final = 86_400.0
@@ -61,8 +65,9 @@ class StartPlaces:
     async def moved(self, key: str, node: str) -> None:
         """What was started under a key is on another node now; whoever asks again is to find it there."""
         row = await self._table.keys.read(_name(key))
-        if row is not None:
-            place = Place(node, _read(row).digest)
+        before = None if row is None else _read(row)
+        if row is not None and before is not None:
+            place = Place(node, before.digest)
             await self._table.put(_name(key), msgspec.json.encode(place), revision=row.revision, ttl_s=KEPT_S)
 
     async def _found(self, key: str) -> Place | None:
@@ -78,8 +83,13 @@ class StartPlaces:
         return msgspec.structs.replace(made, revision=revision)
 
 
-def _read(row: Row) -> Place:
-    return msgspec.structs.replace(decoders.decode(row.value, Place), revision=row.revision)
+def _read(row: Row) -> Place | None:
+    """What a row says; None where that is nothing of ours, which nobody starts anything by."""
+    try:
+        return msgspec.structs.replace(decoders.decode(row.value, Place), revision=row.revision)
+    except BROKEN as error:
+        log.warning("a start key of the cluster cannot be read: %s", error)
+        return None
 
 
 def _name(key: str) -> str:

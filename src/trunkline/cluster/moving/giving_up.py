@@ -48,6 +48,9 @@ class GivingUp:
         self._began = False
         self._told: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._putting = asyncio.Lock()
+        self._put: set[tuple[str, int]] = set()
+        """Sessions that were put aside since the start, and the epochs that have them: once each, though several find out."""
 
     def use(self, shipper: Shipper, journal: Journal) -> None:
         """What a start has of its own."""
@@ -97,6 +100,14 @@ class GivingUp:
 
     async def on_taken(self, lost: Lost) -> None:
         """Another node has the session, and goes on behind ``lost.after``."""
+        async with self._putting:
+            if (lost.session_id, lost.epoch) not in self._put:
+                await self._put_aside(lost)
+                self._put.add((lost.session_id, lost.epoch))
+            if self._began:
+                await self._forget(lost.session_id)
+
+    async def _put_aside(self, lost: Lost) -> None:
         path, count = None, lost.newest - lost.after
         if self._folder is not None:
             path, count = await put_aside(self._folder, self._journal, lost)
@@ -104,8 +115,6 @@ class GivingUp:
             self.aside[f"{lost.session_id}:{lost.epoch}"] = count
         log.error("session %s was taken over by another node behind entry %d; %d entries that only this node has are %s",
                   lost.session_id, lost.after, count, f"in {path}" if path else "lost" if count > 0 else "none")
-        if self._began:
-            await self._forget(lost.session_id)
 
     async def _put_leftovers_away(self) -> None:
         for row in self._shipper.rows():

@@ -21,7 +21,7 @@ from trunkline.cluster.reading.decoding import entries_in
 from trunkline.cluster.reading.index import SeqIndex
 from trunkline.cluster.shipping.last_mark import last_standing, readable, standing
 from trunkline.cluster.shipping.parts import join_parts
-from trunkline.errors import SessionNotFound
+from trunkline.errors import Invalid, SessionNotFound
 from trunkline.journal.base import Entry
 from trunkline.journal.deleted_ids import DeletedIds
 from trunkline.journal.page import Page
@@ -31,6 +31,8 @@ BATCH_BYTES: Final = 1 << 20
 NEAR: Final = 500
 """Entries that are read in vain rather than searched for: one page of them costs less than three looks."""
 PARTS_BATCH: Final = 1000
+PARTS_BYTES: Final = 2 * wire.ENTRY_MOST
+"""Of one entry: its owner may have sent each twice. More is not looked through."""
 BEGUN_S: Final = 1.0
 """How long a session without a row is taken for one that has just begun, before it is looked at again."""
 BEGUN_MOST: Final = 1000
@@ -244,6 +246,8 @@ class StreamReader:
             page = await jetstream.read_page(self._connection, subjects.PARTS, subjects.parts(pool, session_id, seq),
                                              from_seq=parts[-1].seq + 1 if parts else 1, batch=PARTS_BATCH, max_bytes=8 << 20)
             parts += page.messages
+            if sum(len(part.data) for part in parts) > PARTS_BYTES:
+                raise Invalid(f"its parts have more than {PARTS_BYTES} bytes")
             if not page.messages or not page.more:
                 return join_parts((part.headers, part.data) for part in parts)
 

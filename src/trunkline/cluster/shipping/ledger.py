@@ -44,7 +44,7 @@ class ShippedRow(msgspec.Struct, frozen=True):
     epoch: int = 1
     """0: it is nobody's yet. Its history is being written here, and it may never be this node's."""
     seq: int = 0
-    """The last one that the stream acknowledged."""
+    """The last one that the stream acknowledged; of a session that another node has, the last one that it took over."""
     stream_seq: int = 0
     after: int | None = None
     over: bool = False

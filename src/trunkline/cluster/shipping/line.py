@@ -261,6 +261,9 @@ class Line:
     def _end(self, found: Taken | Ended) -> None:
         self.over = True
         self.behind_since = None
+        if isinstance(found, Taken):  # what is put aside begins there, however far this start knew the stream to be
+            self.epoch = found.epoch - 1
+            self.outbox.go_back(found.after)
         self.way.taken(self, found)
         self._wake_waiters()
 

@@ -132,6 +132,11 @@ class ClusterSight:
         """Whether it can be shown here: it is another node's and in the directory, or this node's own."""
         return session_id in self._node.directory.places
 
+    def is_others(self, session_id: str, node: str) -> bool:
+        """Whether a session is known to be at another node than that one."""
+        place = self._node.directory.places.get(session_id)
+        return place is not None and place.owner != node
+
     def others(self) -> list[str]:
         """The other nodes that run sessions, or whose sessions are shown."""
         running = {name for name, row in self._node.nodes.rows.items() if row.role != "gateway"}

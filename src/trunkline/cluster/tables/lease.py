@@ -3,7 +3,8 @@
 Rule 1: it is taken and renewed under a fence: of two who try one has it, and who lost it learns that at the next renewal.
 Rule 2: the holder believes in it for a shorter time than the servers do, by its own clock and from before it asked. Whoever was
         frozen, or is cut off, stops before another can begin.
-Rule 3: a holder that stops gives it back. One that dies does not: another has it when its time is over.
+Rule 3: a holder that stops gives it back. One that dies does not: another has it when its time is over. So it has where somebody
+        wrote one that has no end.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Final
 
 from trunkline.cluster.tables.keys import Row
@@ -24,6 +26,8 @@ TTL_S: Final = 15.0
 """An election takes up to 7 s: two renewals fail then, and the third is in time."""
 RENEWALS: Final = 3
 """Within the time that it lasts."""
+DEAD_AFTER: Final = 2
+"""Times that it lasts: what stands there unrenewed for so long ends never. Whoever had a stolen key may have left it behind."""
 MARGIN: Final = 0.2
 """The part of that time by which the holder stops earlier: clocks differ, and what is on its way has to end."""
 
@@ -40,6 +44,8 @@ class Lease:
         self._clock = clock
         self._until = 0.0
         self._revision = 0
+        self._stood = (0, 0.0)
+        """Whose row stands there, by its number, and since when, as far as was seen."""
         self._free = asyncio.Event()
         self._renewed = asyncio.Event()
         table.watch(self._on_change)
@@ -76,10 +82,22 @@ class Lease:
             try:
                 self._revision = await self._table.create(self._key, self._value, ttl_s=self._ttl_s)
             except TrunklineError:  # somebody has it, or nobody can tell: it is tried again
-                await self._wait_free()
-            else:
-                self._believe(asked_at)
-                return
+                if not await self._take_dead(asked_at):
+                    await self._wait_free()
+                    continue
+            self._believe(asked_at)
+            return
+
+    async def _take_dead(self, now: float) -> bool:
+        """Take it from a row that nobody has renewed for too long: what a node writes ends by itself before."""
+        row = self._table.get(self._key)
+        if row is None or row.revision != self._stood[0]:
+            self._stood = (0 if row is None else row.revision), now
+        elif now - self._stood[1] > DEAD_AFTER * self._ttl_s:
+            with suppress(TrunklineError):
+                self._revision = await self._table.put(self._key, self._value, revision=row.revision, ttl_s=self._ttl_s)
+                return True
+        return False
 
     async def _wait_free(self) -> None:
         try:

@@ -2,10 +2,14 @@
 
 Rule 1: a message arrives whole or not at all, text as text; a long one goes in pieces.
 Rule 2: the owner may speak first, and at any time: what it asks an editor goes the same way as its answers.
-Rule 3: whoever closes says why (``LAST``: code and reason). A tunnel that ends otherwise is a connection that was lost.
+Rule 3: what was sent to a node that was away for longer than its lease waits in its connection still. It is not taken: others may
+have gone on with the session by then.
+Rule 4: whoever closes says why (``LAST``: code and reason). A tunnel that ends otherwise is a connection that was lost.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import msgspec
 from starlette.types import Message
@@ -97,9 +101,11 @@ def read_closing(body: bytes) -> Closing:
 class SocketExchange:
     """The owner's end of a WebSocket, as ASGI has it."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, is_there: Callable[[], bool]) -> None:
+        """``is_there``: whether others take this node to be there, as far as it can know."""
         self._link = link
         self._duplex = Duplex(link)
+        self._is_there = is_there
         self._is_connected = False
         self.is_done = False
         """Whether the gateway knows how it ended."""
@@ -118,6 +124,8 @@ class SocketExchange:
             self.is_done = True
             return {"type": "websocket.disconnect", "code": TOO_LARGE}
         except TrunklineError:
+            return {"type": "websocket.disconnect", "code": LOST}
+        if not self._is_there():
             return {"type": "websocket.disconnect", "code": LOST}
         return {"type": "websocket.receive", "text" if isinstance(message, str) else "bytes": message}
 

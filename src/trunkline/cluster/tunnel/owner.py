@@ -34,17 +34,21 @@ LastSeq = Callable[[str], int]
 class OwnerEnd:
     """Answers what other nodes ask."""
 
-    def __init__(self, app: ASGIApp, admit: Admit, check_owner: CheckOwner, last_seq: LastSeq = lambda session: 0) -> None:
+    def __init__(self, app: ASGIApp, admit: Admit, check_owner: CheckOwner, last_seq: LastSeq = lambda session: 0,
+                 is_there: Callable[[], bool] = lambda: True) -> None:
+        """``is_there``: as for ``SocketExchange``."""
         self._app = app
         self._admit = admit
         self._check_owner = check_owner
         self._last_seq = last_seq
+        self._is_there = is_there
 
     async def serve(self, link: Link, head: RequestHead) -> None:
         """Answer one request, to its end."""
         self._check_owner(head.session, head.epoch)
         scope = request_scope(head, self._admit(link.own.sender, head.claim))
-        exchange = SocketExchange(link) if scope["type"] == "websocket" else HttpExchange(link, head, self._last_seq)
+        exchange = (SocketExchange(link, self._is_there) if scope["type"] == "websocket"
+                    else HttpExchange(link, head, self._last_seq))
         await self._app(scope, exchange.receive, exchange.send)
         if not exchange.is_done and link.failure is None:
             raise NodeSilent(f"{link.own.to} broke off in the middle of its answer")

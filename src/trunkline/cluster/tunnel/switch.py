@@ -107,8 +107,8 @@ class Switch:
         link = self._add(Address(node, "http", tunnel, self.node), own)
         try:
             await link.send(Kind.OPEN, encode_head(head))
-        except TrunklineError:
-            self._links.pop(own)
+        except BaseException:  # who is cancelled while much is sent, too: the other node may have its request already
+            await self.close(link)
             raise
         return link
 

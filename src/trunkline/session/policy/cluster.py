@@ -2,6 +2,7 @@
 
 Rule 1: the last known one counts, however long the cluster is away. Where none was ever known everything is asked.
 Rule 2: never an older one: each has a number that only rises. A table that went back changes nothing, and ``problem`` says so.
+        Nor one whose number nobody can have come to: who has stolen a key would write one that nothing can follow.
 Rule 3: one that cannot be read changes nothing either; of one that is gone only what restricts stays in force.
 Rule 4: until somebody writes one the cluster has none (``absent``), and each node's own file decides alone.
 Rule 5: it is written in the cluster first (``write``), and counts here when it comes from there.
@@ -12,7 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import msgspec
 from msgspec.structs import replace
@@ -34,11 +35,20 @@ TRIES = 5
 _log = logging.getLogger(__name__)
 
 
+LEAP_MOST = 1_000_000
+"""How far numbers rise while a node is away; each is somebody's change."""
+NUMBER_MOST = 1 << 53
+
+
 class Numbered(msgspec.Struct, frozen=True):
     """A text of the policy, and its number."""
 
-    number: int = 0
+    number: Annotated[int, msgspec.Meta(ge=0, le=NUMBER_MOST)] = 0
     text: str = ""
+
+    def leaps(self, known: int) -> bool:
+        """Whether it cannot have come from the one of that number, which is known."""
+        return bool(known) and self.number > known + LEAP_MOST
 
 
 class Kept(Numbered, frozen=True):
@@ -69,6 +79,10 @@ class ClusterPolicy:
         if found.number < self.known.number:
             self._keep(self.policy, f"the cluster has an older policy (number {found.number}) than this node knows "
                                     f"({self.known.number}), which stays in force; write it again")
+            return
+        if found.leaps(self.known.number):
+            self._keep(self.policy, f"the cluster's policy has the number {found.number}, which nothing leads to from "
+                                    f"{self.known.number}; the last good one stays in force; write it again")
             return
         try:
             policy = self._read(found.text)

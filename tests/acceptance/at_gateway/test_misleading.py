@@ -1,0 +1,3 @@
+"""``tests/acceptance/test_misleading.py`` at a gateway."""
+
+from tests.acceptance.test_misleading import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""``tests/acceptance/test_schema.py`` at a gateway."""
+
+from tests.acceptance.test_schema import *  # noqa: F403
