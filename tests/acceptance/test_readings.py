@@ -154,7 +154,7 @@ def test_the_packet_of_an_ask_and_its_push_say_what_its_event_says(session: Sess
     assert told["riskReason"] == event["_meta"]["risk"]["reason"] and event["requestId"] == told["requestId"]
     note = note_of(session.id, Entry(seq=event["_meta"].get("seq", 1), at=1, event=json.dumps(event).encode()))
     assert note is not None and note.risk_level == row.level
-    assert note.text.removeprefix("Use ").startswith((row.tool, "rm -rf"))
+    assert note.text.removeprefix("Use ").casefold().startswith((row.tool.casefold(), "rm -rf"))
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS.keys())

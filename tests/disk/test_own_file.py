@@ -24,6 +24,7 @@ def test_of_an_own_file_no_pipe_is_waited_for_and_no_giant_is_read(tmp_path: Pat
     (tmp_path / "link").symlink_to("own")
     os.mkfifo(tmp_path / "pipe")
     assert read_own(tmp_path / "own") == read_own(tmp_path / "link") == b"12345"
+    assert read_own(Path(os.devnull)) == b"", "as people name no file"
     monkeypatch.setattr(own_file, "OWN_MOST", 4)
     with pytest.raises(OSError, match="larger"):
         read_own(tmp_path / "own")
