@@ -1,0 +1,197 @@
+"""(H) Messages one by one, or one atomic batch for each round of all sessions: what the shipper's choice costs or saves.
+
+The same groups under the same fences, both ways in turns: each session with one message in flight, as the shipper sends them, and
+one batch with a message of each session. ``python -m benchmarks.cluster.batches SECONDS`` counts for longer what is refused.
+
+Rule: a message that was refused, or got no answer, is counted and sent again unless the stream has it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from secrets import token_hex
+from typing import NamedTuple
+
+import uvloop
+
+from benchmarks.cluster.shipping import BODY
+from benchmarks.cluster.world import connection_to, servers
+from benchmarks.machine import cpu_s
+from benchmarks.scenarios import Figure, Scale
+from tests.tooling.nats import NatsServer
+from trunkline.cluster import jetstream, subjects, wire
+from trunkline.cluster.connection import Connection
+from trunkline.cluster.jetstream import EXPECTED_STREAM, FENCE, Ack, Refusal
+from trunkline.errors import ClusterUnavailable, NodeAway, NodeSilent
+from trunkline.journal.base import Entry
+
+ROUNDS = {1: 100, 3: 500}
+"""On one server a batch waits for the disk, so that few take long enough."""
+GROUP = wire.entries_body([Entry(seq=seq, at=seq, event=BODY, update=b"{}") for seq in range(1, 5)])
+"""Four entries of 1 KB, packed: what (D) ships in one message of a hundred sessions."""
+SINGLES, BATCHES = "singles", "batches"
+COUNTED_SESSIONS = 20
+AGAIN_S = 0.005
+
+Message = tuple[str, bytes, dict[str, str]]
+
+
+class Took(NamedTuple):
+    """One run: seconds until all was stored, the median from sending to its answer, and CPU of this process and the servers."""
+
+    all_s: float
+    answer_s: float
+    own_s: float
+    servers_s: float
+
+
+def batches(scale: Scale) -> list[Figure]:
+    """For 10 and 100 sessions, on one server and on three."""
+    figures: list[Figure] = []
+    for replicas in (1, 3):
+        with servers(replicas) as found:
+            for sessions in (10, 100):
+                figures += uvloop.run(_compare(found, sessions, max(2, scale.of(ROUNDS[replicas])), scale.rounds))
+    return figures
+
+
+async def refusals(found: Sequence[NatsServer], seconds: float) -> Figure:
+    """What single messages were told but "stored", of how many."""
+    connection = await connection_to(found, "box")
+    run = _Run(connection, COUNTED_SESSIONS)
+    begin = time.monotonic()
+    while time.monotonic() - begin < seconds:
+        await run.singles(10)
+    await connection.close()
+    what = f"H  {COUNTED_SESSIONS} sessions on {len(found)}, {seconds:g} s: refused"
+    return Figure(what, f"{_told(run.told)} of {len(run.answers_s):,}", "reported", None)
+
+
+async def _compare(found: Sequence[NatsServer], sessions: int, rounds: int, times: int) -> list[Figure]:
+    connection = await connection_to(found, "box")
+    took: dict[str, list[Took]] = {SINGLES: [], BATCHES: []}
+    told: dict[str, Counter[str]] = {SINGLES: Counter(), BATCHES: Counter()}
+    for number in range(times):
+        for way in (SINGLES, BATCHES) if number % 2 == 0 else (BATCHES, SINGLES):
+            run = _Run(connection, sessions)
+            took[way].append(await _measured(found, run, run.singles if way == SINGLES else run.batches, rounds))
+            told[way].update(run.told)
+    await connection.close()
+    return _figures(f"H  {sessions} sessions on {len(found)}", sessions * rounds, took, told)
+
+
+def _figures(what: str, count: int, took: dict[str, list[Took]], told: dict[str, Counter[str]]) -> list[Figure]:
+    """Each with its ratio, singles to batches: the median of pairs."""
+    def pair(pick: Callable[[Took], float], form: str, unit: str) -> str:
+        values = [[pick(each) for each in took[way]] for way in (SINGLES, BATCHES)]
+        ratio = statistics.median(one / max(other, 1e-9) for one, other in zip(*values, strict=True))
+        return f"{' / '.join(format(statistics.median(each), form) for each in values)} {unit}, {ratio:.2f}"
+
+    return [
+        Figure(f"{what}: messages/s", pair(lambda each: count / each.all_s, ",.0f", "a s"), "reported", None),
+        Figure(f"{what}: until all is stored", pair(lambda each: each.all_s * 1000, ",.0f", "ms"), "reported", None),
+        Figure(f"{what}: until one is, p50", pair(lambda each: each.answer_s * 1000, ".1f", "ms"), "reported", None),
+        Figure(f"{what}: client's CPU", pair(lambda each: each.own_s / count * 1e6, ".0f", "us"), "reported", None),
+        Figure(f"{what}: servers' CPU", pair(lambda each: each.servers_s / count * 1e6, ".0f", "us"), "reported", None),
+        Figure(f"{what}: refused", f"{_told(told[SINGLES])} / {_told(told[BATCHES])}", "reported", None),
+    ]
+
+
+async def _measured(found: Sequence[NatsServer], run: _Run, go: Callable[[int], Awaitable[None]], rounds: int) -> Took:
+    used, theirs, begin = time.process_time(), _servers_s(found), time.perf_counter()
+    await go(rounds)
+    all_s = time.perf_counter() - begin
+    return Took(all_s, statistics.median(run.answers_s), time.process_time() - used, _servers_s(found) - theirs)
+
+
+class _Run:
+    """Sessions of a run's own, and what was told of their messages."""
+
+    def __init__(self, connection: Connection, sessions: int) -> None:
+        name = token_hex(4)
+        self._connection = connection
+        self._subjects = [subjects.journal("box", f"{name}-{number}") for number in range(sessions)]
+        self._fences = [0] * sessions
+        self.told: Counter[str] = Counter()
+        self.answers_s: list[float] = []
+
+    async def singles(self, rounds: int) -> None:
+        """Each session with one in flight."""
+        await asyncio.gather(*(self._one_by_one(index, rounds) for index in range(len(self._subjects))))
+
+    async def batches(self, rounds: int) -> None:
+        """One batch in flight, with a message of each session."""
+        for _ in range(rounds):
+            await self._settle(range(len(self._subjects)), self._batch)
+
+    async def _one_by_one(self, index: int, rounds: int) -> None:
+        for _ in range(rounds):
+            await self._settle((index,), self._single)
+
+    async def _settle(self, which: Sequence[int], send: Callable[[list[Message]], Awaitable[Ack | Refusal]]) -> None:
+        """Send a message of each of these sessions until all are stored."""
+        begin = time.perf_counter()
+        while True:
+            answer = await self._told(send, which)
+            if await self._is_stored(which, answer):
+                break
+            await asyncio.sleep(AGAIN_S)
+        self.answers_s.append(time.perf_counter() - begin)
+
+    async def _is_stored(self, which: Sequence[int], answer: Ack | None) -> bool:
+        if answer is not None:
+            for place, index in enumerate(reversed(which)):
+                self._fences[index] = answer.seq - place
+            return True
+        last = [await jetstream.last_message(self._connection, subjects.JOURNAL, self._subjects[index]) for index in which]
+        before = [self._fences[index] for index in which]
+        now = [0 if each is None else each.seq for each in last]
+        for index, seq in zip(which, now, strict=True):
+            self._fences[index] = seq
+        return now != before  # all or none: it was stored, and its answer got lost
+
+    async def _told(self, send: Callable[[list[Message]], Awaitable[Ack | Refusal]], which: Sequence[int]) -> Ack | None:
+        try:
+            answer = await send([self._message(index) for index in which])
+        except (ClusterUnavailable, NodeAway, NodeSilent) as error:
+            self.told[type(error).__name__] += 1
+            return None
+        if isinstance(answer, Ack):
+            return answer
+        self.told[str(answer.err_code)] += 1
+        return None
+
+    def _message(self, index: int) -> Message:
+        headers = {**wire.entries_headers(1, 1, 4), EXPECTED_STREAM: subjects.JOURNAL, FENCE: str(self._fences[index])}
+        return self._subjects[index], GROUP, headers
+
+    async def _single(self, messages: list[Message]) -> Ack | Refusal:
+        return await jetstream.publish(self._connection, *messages[0])
+
+    async def _batch(self, messages: list[Message]) -> Ack | Refusal:
+        return await jetstream.publish_batch(self._connection, token_hex(8), messages)
+
+
+def _told(told: Counter[str]) -> str:
+    return " ".join(f"{count} x {name}" for name, count in told.items()) or "0"
+
+
+def _servers_s(found: Sequence[NatsServer]) -> float:
+    return sum(cpu_s(server.pid) for server in found)
+
+
+def main() -> int:
+    """Count refusals on three servers."""
+    with servers(3) as found:
+        figure = uvloop.run(refusals(found, float(sys.argv[1])))
+    print(f"{figure.what}: {figure.value}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
