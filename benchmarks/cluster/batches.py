@@ -63,7 +63,7 @@ def batches(scale: Scale) -> list[Figure]:
 async def refusals(found: Sequence[NatsServer], seconds: float) -> Figure:
     """What single messages were told but "stored", of how many."""
     connection = await connection_to(found, "box")
-    run = _Run(connection, COUNTED_SESSIONS)
+    run = Run(connection, COUNTED_SESSIONS)
     begin = time.monotonic()
     while time.monotonic() - begin < seconds:
         await run.singles(10)
@@ -78,7 +78,7 @@ async def _compare(found: Sequence[NatsServer], sessions: int, rounds: int, time
     told: dict[str, Counter[str]] = {SINGLES: Counter(), BATCHES: Counter()}
     for number in range(times):
         for way in (SINGLES, BATCHES) if number % 2 == 0 else (BATCHES, SINGLES):
-            run = _Run(connection, sessions)
+            run = Run(connection, sessions)
             took[way].append(await _measured(found, run, run.singles if way == SINGLES else run.batches, rounds))
             told[way].update(run.told)
     await connection.close()
@@ -102,32 +102,32 @@ def _figures(what: str, count: int, took: dict[str, list[Took]], told: dict[str,
     ]
 
 
-async def _measured(found: Sequence[NatsServer], run: _Run, go: Callable[[int], Awaitable[None]], rounds: int) -> Took:
+async def _measured(found: Sequence[NatsServer], run: Run, go: Callable[[int], Awaitable[None]], rounds: int) -> Took:
     used, theirs, begin = time.process_time(), _servers_s(found), time.perf_counter()
     await go(rounds)
     all_s = time.perf_counter() - begin
     return Took(all_s, statistics.median(run.answers_s), time.process_time() - used, _servers_s(found) - theirs)
 
 
-class _Run:
+class Run:
     """Sessions of a run's own, and what was told of their messages."""
 
     def __init__(self, connection: Connection, sessions: int) -> None:
         name = token_hex(4)
-        self._connection = connection
-        self._subjects = [subjects.journal("box", f"{name}-{number}") for number in range(sessions)]
-        self._fences = [0] * sessions
+        self.connection = connection
+        self.subjects = [subjects.journal("box", f"{name}-{number}") for number in range(sessions)]
+        self.fences = [0] * sessions
         self.told: Counter[str] = Counter()
         self.answers_s: list[float] = []
 
     async def singles(self, rounds: int) -> None:
         """Each session with one in flight."""
-        await asyncio.gather(*(self._one_by_one(index, rounds) for index in range(len(self._subjects))))
+        await asyncio.gather(*(self._one_by_one(index, rounds) for index in range(len(self.subjects))))
 
     async def batches(self, rounds: int) -> None:
         """One batch in flight, with a message of each session."""
         for _ in range(rounds):
-            await self._settle(range(len(self._subjects)), self._batch)
+            await self._settle(range(len(self.subjects)), self._batch)
 
     async def _one_by_one(self, index: int, rounds: int) -> None:
         for _ in range(rounds):
@@ -146,14 +146,14 @@ class _Run:
     async def _is_stored(self, which: Sequence[int], answer: Ack | None) -> bool:
         if answer is not None:
             for place, index in enumerate(reversed(which)):
-                self._fences[index] = answer.seq - place
+                self.fences[index] = answer.seq - place
             return True
-        last = [await jetstream.last_message(self._connection, subjects.JOURNAL, self._subjects[index]) for index in which]
-        before = [self._fences[index] for index in which]
+        last = [await jetstream.last_message(self.connection, subjects.JOURNAL, self.subjects[index]) for index in which]
+        before = [self.fences[index] for index in which]
         now = [0 if each is None else each.seq for each in last]
         for index, seq in zip(which, now, strict=True):
-            self._fences[index] = seq
-        return now != before  # all or none: it was stored, and its answer got lost
+            self.fences[index] = seq
+        return all(seq > was for seq, was in zip(now, before, strict=True))  # all or none: only its answer got lost
 
     async def _told(self, send: Callable[[list[Message]], Awaitable[Ack | Refusal]], which: Sequence[int]) -> Ack | None:
         try:
@@ -167,14 +167,14 @@ class _Run:
         return None
 
     def _message(self, index: int) -> Message:
-        headers = {**wire.entries_headers(1, 1, 4), EXPECTED_STREAM: subjects.JOURNAL, FENCE: str(self._fences[index])}
-        return self._subjects[index], GROUP, headers
+        headers = {**wire.entries_headers(1, 1, 4), EXPECTED_STREAM: subjects.JOURNAL, FENCE: str(self.fences[index])}
+        return self.subjects[index], GROUP, headers
 
     async def _single(self, messages: list[Message]) -> Ack | Refusal:
-        return await jetstream.publish(self._connection, *messages[0])
+        return await jetstream.publish(self.connection, *messages[0])
 
     async def _batch(self, messages: list[Message]) -> Ack | Refusal:
-        return await jetstream.publish_batch(self._connection, token_hex(8), messages)
+        return await jetstream.publish_batch(self.connection, token_hex(8), messages)
 
 
 def _told(told: Counter[str]) -> str:

@@ -1,0 +1,41 @@
+"""Row H: both ways store the same, and what is refused is counted and goes again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import uvloop
+
+from benchmarks.cluster.batches import Run, refusals
+from benchmarks.cluster.world import connection_to, servers
+from trunkline.cluster import jetstream, subjects
+from trunkline.cluster.jetstream import WRONG_LAST
+
+SESSIONS, ROUNDS = 3, 2
+
+
+def test_both_ways_store_all_and_count_what_was_refused() -> None:
+    async def stored(run: Run, go: Callable[[int], Awaitable[None]]) -> list[int]:
+        """The numbers of the sessions' last messages."""
+        await go(ROUNDS)
+        lasts = [await jetstream.last_message(run.connection, subjects.JOURNAL, subject) for subject in run.subjects]
+        return [0 if last is None else last.seq for last in lasts]
+
+    async def go() -> None:
+        connection = await connection_to(found, "box")
+        singles, batches = Run(connection, SESSIONS), Run(connection, SESSIONS)
+        assert max(await stored(singles, singles.singles)) == SESSIONS * ROUNDS
+        assert await stored(batches, batches.batches) == [SESSIONS * ROUNDS * 2 - back for back in (2, 1, 0)]
+        assert not singles.told and not batches.told
+        assert (len(singles.answers_s), len(batches.answers_s)) == (SESSIONS * ROUNDS, ROUNDS)
+        last = SESSIONS * ROUNDS * 2
+        for run, way in ((singles, singles.singles), (batches, batches.batches)):
+            run.fences[0] += 1
+            last += SESSIONS * ROUNDS
+            assert max(await stored(run, way)) == max(run.fences) == last
+            assert run.told == {str(WRONG_LAST): 1}
+        await connection.close()
+
+    with servers(1) as found:
+        uvloop.run(go())
+        assert uvloop.run(refusals(found, 0.01)).value.startswith("0 of ")
