@@ -1,7 +1,8 @@
 """(H) Messages one by one, or one atomic batch for each round of all sessions: what the shipper's choice costs or saves.
 
 The same groups under the same fences, both ways in turns: each session with one message in flight, as the shipper sends them, and
-one batch with a message of each session. ``python -m benchmarks.cluster.batches SECONDS`` counts for longer what is refused.
+one batch with a message of each session. At last the shipper itself, over a connection that batches.
+``python -m benchmarks.cluster.batches SECONDS`` counts for longer what is refused.
 
 Rule: a message that was refused, or got no answer, is counted and sent again unless the stream has it.
 """
@@ -14,18 +15,21 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from secrets import token_hex
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+import msgspec
 import uvloop
+from nats.aio.msg import Msg
 
-from benchmarks.cluster.shipping import BODY
+from benchmarks.cluster.shipping import BODY, ENTRIES, servers_s, shipped
 from benchmarks.cluster.world import connection_to, servers
-from benchmarks.machine import cpu_s
 from benchmarks.scenarios import Figure, Scale
 from tests.tooling.nats import NatsServer
 from trunkline.cluster import jetstream, subjects, wire
-from trunkline.cluster.connection import Connection
+from trunkline.cluster.connection import ANSWER_WITHIN_S, Address, Connection
 from trunkline.cluster.jetstream import EXPECTED_STREAM, FENCE, Ack, Refusal
 from trunkline.errors import ClusterUnavailable, NodeAway, NodeSilent
 from trunkline.journal.base import Entry
@@ -37,6 +41,9 @@ GROUP = wire.entries_body([Entry(seq=seq, at=seq, event=BODY, update=b"{}") for 
 SINGLES, BATCHES = "singles", "batches"
 COUNTED_SESSIONS = 20
 AGAIN_S = 0.005
+SHIPPED_SESSIONS = 100
+MOST_A_BATCH = 1000
+"""The servers take no more."""
 
 Message = tuple[str, bytes, dict[str, str]]
 
@@ -57,6 +64,8 @@ def batches(scale: Scale) -> list[Figure]:
         with servers(replicas) as found:
             for sessions in (10, 100):
                 figures += uvloop.run(_compare(found, sessions, max(2, scale.of(ROUNDS[replicas])), scale.rounds))
+            if replicas == 3:
+                figures.append(uvloop.run(_ship_both_ways(found, scale.of(ENTRIES), scale.rounds)))
     return figures
 
 
@@ -103,10 +112,10 @@ def _figures(what: str, count: int, took: dict[str, list[Took]], told: dict[str,
 
 
 async def _measured(found: Sequence[NatsServer], run: Run, go: Callable[[int], Awaitable[None]], rounds: int) -> Took:
-    used, theirs, begin = time.process_time(), _servers_s(found), time.perf_counter()
+    used, theirs, begin = time.process_time(), servers_s(found), time.perf_counter()
     await go(rounds)
     all_s = time.perf_counter() - begin
-    return Took(all_s, statistics.median(run.answers_s), time.process_time() - used, _servers_s(found) - theirs)
+    return Took(all_s, statistics.median(run.answers_s), time.process_time() - used, servers_s(found) - theirs)
 
 
 class Run:
@@ -181,8 +190,51 @@ def _told(told: Counter[str]) -> str:
     return " ".join(f"{count} x {name}" for name, count in told.items()) or "0"
 
 
-def _servers_s(found: Sequence[NatsServer]) -> float:
-    return sum(cpu_s(server.pid) for server in found)
+class InRounds(Connection):
+    """A connection that sends what the shipper sends in atomic batches: all that waits when the last batch is stored."""
+
+    def __init__(self, address: Address) -> None:
+        super().__init__(address)
+        self._waiting: list[tuple[Message, asyncio.Future[Msg]]] = []
+        self._sending: asyncio.Task[None] | None = None
+
+    async def request(self, subject: str, body: bytes = b"", *, headers: dict[str, str] | None = None,
+                      within_s: float = ANSWER_WITHIN_S) -> Msg:
+        """As ever, and with others' where it goes to the journal's stream."""
+        if not subject.startswith("tl.j.") or headers is None or "Nats-Batch-Id" in headers:
+            return await super().request(subject, body, headers=headers, within_s=within_s)
+        answer: asyncio.Future[Msg] = asyncio.get_running_loop().create_future()
+        self._waiting.append(((subject, body, headers), answer))
+        if self._sending is None:
+            self._sending = asyncio.create_task(self._send())
+        return await answer
+
+    async def _send(self) -> None:
+        await asyncio.sleep(0)  # all who are at it now
+        while self._waiting:
+            these, self._waiting = self._waiting[:MOST_A_BATCH], self._waiting[MOST_A_BATCH:]
+            stored = await jetstream.publish_batch(self, token_hex(8), [message for message, _ in these])
+            for (message, answer), back in zip(these, reversed(range(len(these))), strict=True):
+                if isinstance(stored, Ack):
+                    answer.set_result(Msg(self.client, data=msgspec.json.encode({"seq": stored.seq - back})))
+                else:  # alone each learns its own fate
+                    subject, body, headers = message
+                    answer.set_result(await super().request(subject, body, headers=headers))
+        self._sending = None
+
+
+async def _ship_both_ways(found: Sequence[NatsServer], count: int, times: int) -> Figure:
+    """The shipper of (D) over a connection that sends singly, and over one that batches."""
+    took: dict[type[Connection], list[tuple[float, float, float]]] = {Connection: [], InRounds: []}
+    for number in range(times):
+        for kind in (Connection, InRounds) if number % 2 == 0 else (InRounds, Connection):
+            with TemporaryDirectory(prefix="trunkline-bench-") as folder:
+                took[kind].append(await shipped(found, Path(folder), SHIPPED_SESSIONS, count, kind))
+    ratios = [statistics.median(one[at] / other[at] for one, other in zip(took[Connection], took[InRounds], strict=True))
+              for at in range(3)]
+    rates = [count / statistics.median(each[0] for each in took[kind]) for kind in (Connection, InRounds)]
+    return Figure(f"H  {SHIPPED_SESSIONS} sessions on {len(found)}, shipped: time, client's and servers' CPU",
+                  f"{rates[0]:,.0f} / {rates[1]:,.0f} a s; {' '.join(f'{ratio:.2f}' for ratio in ratios)}", "reported", None)
 
 
 def main() -> int:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 
+import pytest
 import uvloop
 
-from benchmarks.cluster.batches import Run, refusals
+from benchmarks.cluster.batches import InRounds, Message, Run, refusals
+from benchmarks.cluster.shipping import shipped
 from benchmarks.cluster.world import connection_to, servers
 from trunkline.cluster import jetstream, subjects
-from trunkline.cluster.jetstream import WRONG_LAST
+from trunkline.cluster.connection import Connection
+from trunkline.cluster.jetstream import WRONG_LAST, Ack, Refusal
 
 SESSIONS, ROUNDS = 3, 2
 
@@ -39,3 +43,17 @@ def test_both_ways_store_all_and_count_what_was_refused() -> None:
     with servers(1) as found:
         uvloop.run(go())
         assert uvloop.run(refusals(found, 0.01)).value.startswith("0 of ")
+
+
+def test_a_connection_that_batches_ships_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[int] = []
+
+    async def counted(connection: Connection, batch_id: str, messages: Sequence[Message]) -> Ack | Refusal:
+        sent.append(len(messages))
+        return await publish_batch(connection, batch_id, messages)
+
+    publish_batch = jetstream.publish_batch
+    monkeypatch.setattr(jetstream, "publish_batch", counted)
+    with servers(1) as found:
+        took_s, *_ = uvloop.run(shipped(found, tmp_path, 20, 200, InRounds))
+    assert took_s > 0 and max(sent) > 1
