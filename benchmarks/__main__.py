@@ -77,9 +77,15 @@ def _directory(scale: Scale) -> list[Figure]:
     return directory(scale)
 
 
+def _batches(scale: Scale) -> list[Figure]:
+    from benchmarks.cluster.batches import batches
+
+    return batches(scale)
+
+
 SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page, "z": a_long_reply, "r": _keepers, "s": _chat, **EVERYDAY_SCENARIOS, "x": creation,
              "y": _hooks, "A": _tunnel,
-             "B": _commits, "C": _delivery, "D": _shipping, "E": _everywhere, "F": _crowd, "G": _directory}
+             "B": _commits, "C": _delivery, "D": _shipping, "E": _everywhere, "F": _crowd, "G": _directory, "H": _batches}
 RESULTS = Path(".bench") / "results.json"
 
 

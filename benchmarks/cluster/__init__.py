@@ -4,6 +4,7 @@
     commits.py    (B) what being in a cluster costs a commit; (E) what ``--commit all`` adds
     delivery.py   (C) a reader at another node beside one at the owner
     shipping.py   (D) entries to the stream, against the journal that they come from
+    batches.py    (H) messages one by one, beside atomic batches
     crowd.py      (F) readers of one session at three gateways
     directory.py  (G) ten thousand sessions in the directory, and what a remote session takes
 

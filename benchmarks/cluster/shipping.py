@@ -21,6 +21,7 @@ from benchmarks.cluster.world import connection_to, servers
 from benchmarks.machine import cpu_s
 from benchmarks.scenarios import Figure, Scale
 from tests.tooling.nats import NatsServer
+from trunkline.cluster.connection import Connection
 from trunkline.cluster.shipping.ledger import Ledger
 from trunkline.cluster.shipping.shipper import Shipper
 from trunkline.errors import StorageError
@@ -72,16 +73,22 @@ def _run(found: Sequence[NatsServer], sessions: int, count: int) -> Took:
 async def _both(found: Sequence[NatsServer], folder: Path, sessions: int, count: int) -> Took:
     async with SqliteJournal(folder / "alone.db") as journal:
         alone_s = await _write(journal, None, sessions, count, "alone")
-    connection = await connection_to(found, "box")
+    return Took(alone_s, *await shipped(found, folder, sessions, count))
+
+
+async def shipped(found: Sequence[NatsServer], folder: Path, sessions: int, count: int, kind: type[Connection] = Connection
+                  ) -> tuple[float, float, float]:
+    """Seconds until the stream has all, and microseconds of this process's and the servers' CPU for an entry."""
+    connection = await connection_to(found, "box", kind)
     async with SqliteJournal(folder / "shipped.db") as journal:
         shipper = Shipper(connection, journal, Ledger(folder / "ledger.db"), pool="box", incarnation="i1")
         await shipper.open()
-        used, theirs = time.process_time(), _servers_s(found)
+        used, theirs = time.process_time(), servers_s(found)
         shipped_s = await _write(journal, shipper, sessions, count, os.urandom(4).hex())
-        used, theirs = time.process_time() - used, _servers_s(found) - theirs
+        used, theirs = time.process_time() - used, servers_s(found) - theirs
         await shipper.close()
     await connection.close()
-    return Took(alone_s, shipped_s, used / count * 1e6, theirs / count * 1e6)
+    return shipped_s, used / count * 1e6, theirs / count * 1e6
 
 
 async def _write(journal: SqliteJournal, shipper: Shipper | None, sessions: int, count: int, name: str) -> float:
@@ -128,5 +135,6 @@ class _Busy:
         self.done.set_exception(error)
 
 
-def _servers_s(found: Sequence[NatsServer]) -> float:
+def servers_s(found: Sequence[NatsServer]) -> float:
+    """The servers' CPU time."""
     return sum(cpu_s(server.pid) for server in found)

@@ -75,9 +75,9 @@ def hubs(*made: HubProcess) -> Iterator[tuple[HubProcess, ...]]:
             hub.__exit__(None, None, None)
 
 
-async def connection_to(found: Sequence[NatsServer], name: str) -> Connection:
+async def connection_to(found: Sequence[NatsServer], name: str, kind: type[Connection] = Connection) -> Connection:
     """A node's connection, up."""
-    connection = Connection(Address(servers=tuple(server.url for server in found), node=name))
+    connection = kind(Address(servers=tuple(server.url for server in found), node=name))
     await connection.start()
     await connection.wait_up(30)
     return connection

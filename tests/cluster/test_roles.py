@@ -98,6 +98,23 @@ def test_a_runner_writes_and_reads_back_its_own_pool_only(keyed: Keyed) -> None:
     run(go())
 
 
+def test_a_batch_is_taken_from_a_runner_and_has_nothing_of_another_pool(keyed: Keyed) -> None:
+    """Nothing sends one yet: it would need no more than a runner's key has."""
+    async def go() -> None:
+        async with keyed.as_("box") as box:
+            def batch(*names: str) -> list[tuple[str, bytes, dict[str, str]]]:
+                return [(subject, b"x", {jetstream.FENCE: "0"}) for subject in names]
+
+            own = [subjects.journal("box", f"ses_batch{number}") for number in range(4)]
+            done = await jetstream.publish_batch(box, "own", batch(*own[:2]))
+            assert isinstance(done, Ack) and done.count == 2
+            refused = await jetstream.publish_batch(box, "mixed", batch(own[2], subjects.journal("other", "ses_batch"), own[3]))
+            assert isinstance(refused, Refusal)
+            assert await jetstream.last_near(box, subjects.JOURNAL, own[2]) is None
+
+    run(go())
+
+
 def test_a_stolen_runner_says_nothing_of_other_nodes(keyed: Keyed) -> None:
     """It cannot drain, forget or hide one, nor be the one that has sessions adopted."""
     async def go() -> None:

@@ -12,6 +12,8 @@ Rule 6: a server that sends is there, though its answer to a ping waits behind m
 Rule 7: who is cancelled while sending is cancelled. The library goes on there, and whoever ended that task waits for ever.
 Rule 8: there is one connection. The library keeps each that a server took and said nothing on (one that is frozen, a silent
         network): one more with each try, until no file can be opened any more.
+Rule 9: headers are written at once. The library writes and checks them one by one, which is an eighth of what a message costs.
+        Those that need its care (a line's end in a value) go its way.
 """
 
 from __future__ import annotations
@@ -25,12 +27,14 @@ from nats import errors
 from nats.aio.client import Client, Srv
 
 from trunkline.cluster.credentials import Credentials
-from trunkline.cluster.headers import is_astray
+from trunkline.cluster.headers import as_block, is_astray
 
 log = logging.getLogger("trunkline.cluster")
 
 STALE = "stale connection"
 DENIED = "permissions violation"
+HEAD_MOST = 64 << 10
+"""What stands in front of a message."""
 PINGS_MOST = 10
 """That are not answered while messages come: 20 s, and 2 MiB at 1 Mbit/s take 17 s."""
 
@@ -47,6 +51,10 @@ class NodeClient(Client):
     def server_info(self) -> dict[str, Any]:
         """What the server said when it was connected to."""
         return self._server_info
+
+    def has_room_for(self, body: bytes) -> bool:
+        """Whether a message with this is sent without a wait: what is written already waits for a server that does not read."""
+        return self.pending_data_size + len(body) + HEAD_MOST < self._max_pending_size
 
     @property
     def tls(self) -> ssl.SSLObject | None:
@@ -105,6 +113,19 @@ class NodeClient(Client):
         if task is not None and task.cancelling() > before:
             raise asyncio.CancelledError
         return flushed
+
+    async def _send_publish(self, subject: str, reply: str, payload: bytes, payload_size: int, headers: dict[str, Any] | None
+                            ) -> None:
+        block = as_block(headers) if headers else None
+        if block is None:
+            await super()._send_publish(subject, reply, payload, payload_size, headers)
+            return
+        command = f"HPUB {subject} {reply} {len(block)} {len(block) + payload_size}\r\n".encode()
+        self.stats["out_msgs"] += 1
+        self.stats["out_bytes"] += payload_size
+        await self._send_command(b"%b%b%b\r\n" % (command, block, payload))
+        if self._flush_queue is not None and self._flush_queue.empty():
+            await self._flush_pending()
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
         try:
