@@ -12,7 +12,7 @@ import pytest
 from nats.aio.msg import Msg
 
 from tests.aio import eventually, run
-from tests.cluster.connecting import WITHIN_S, connected
+from tests.cluster.connecting import connected
 from tests.tooling.certificates import certificate
 from tests.tooling.nats import NatsServer
 from trunkline.cluster import connection as connections
@@ -56,20 +56,6 @@ def test_silence_ends_at_the_deadline_and_says_that_nothing_is_known(shared_nats
             await asker.subscribe("silent", keep_still)
             with pytest.raises(NodeSilent):
                 await asker.request("silent", within_s=0.05)
-
-    run(go())
-
-
-def test_a_question_that_waits_to_be_sent_ends_at_its_deadline(shared_nats: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one does that is larger than what may wait for a server that does not read."""
-    async def go() -> None:
-        async with connected(shared_nats.url) as asker, asyncio.timeout(WITHIN_S):
-            async def wait_for_ever(*words: object, **more: object) -> None:
-                await asyncio.Event().wait()
-
-            monkeypatch.setattr(asker.client, "publish", wait_for_ever)
-            with pytest.raises(NodeSilent):
-                await asker.request("silent", bytes(4 << 20), within_s=0.05)
 
     run(go())
 

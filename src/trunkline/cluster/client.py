@@ -33,8 +33,6 @@ log = logging.getLogger("trunkline.cluster")
 
 STALE = "stale connection"
 DENIED = "permissions violation"
-HEAD_MOST = 64 << 10
-"""What stands in front of a message."""
 PINGS_MOST = 10
 """That are not answered while messages come: 20 s, and 2 MiB at 1 Mbit/s take 17 s."""
 
@@ -51,10 +49,6 @@ class NodeClient(Client):
     def server_info(self) -> dict[str, Any]:
         """What the server said when it was connected to."""
         return self._server_info
-
-    def has_room_for(self, body: bytes) -> bool:
-        """Whether a message with this is sent without a wait: what is written already waits for a server that does not read."""
-        return self.pending_data_size + len(body) + HEAD_MOST < self._max_pending_size
 
     @property
     def tls(self) -> ssl.SSLObject | None:

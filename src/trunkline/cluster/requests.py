@@ -68,10 +68,7 @@ class Requests:
         over: asyncio.Future[Msg] = asyncio.get_running_loop().create_future()
         self._open[token] = _Question(subject, over, take)
         try:
-            if self._client.has_room_for(body):
-                await self._client.publish(subject, body, reply=self._prefix + token, headers=headers)
-                return await _by_deadline(over, within_s)
-            async with asyncio.timeout(within_s):  # it waits before it is sent, too
+            async with asyncio.timeout(within_s):
                 await self._client.publish(subject, body, reply=self._prefix + token, headers=headers)
                 return await over
         except TimeoutError:
@@ -104,17 +101,3 @@ class Requests:
         for question in list(self._open.values()):
             if which(question) and not question.over.done():
                 question.over.set_exception(why(question))
-
-
-async def _by_deadline(over: asyncio.Future[Msg], within_s: float) -> Msg:
-    """As ``asyncio.timeout``, of which one for each message is a sixth of what a message costs."""
-    deadline = asyncio.get_running_loop().call_later(within_s, _end, over)
-    try:
-        return await over
-    finally:
-        deadline.cancel()
-
-
-def _end(over: asyncio.Future[Msg]) -> None:
-    if not over.done():
-        over.set_exception(TimeoutError())
