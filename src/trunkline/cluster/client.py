@@ -12,8 +12,6 @@ Rule 6: a server that sends is there, though its answer to a ping waits behind m
 Rule 7: who is cancelled while sending is cancelled. The library goes on there, and whoever ended that task waits for ever.
 Rule 8: there is one connection. The library keeps each that a server took and said nothing on (one that is frozen, a silent
         network): one more with each try, until no file can be opened any more.
-Rule 9: headers are written at once. The library writes and checks them one by one, which is an eighth of what a message costs.
-        Those that need its care (a line's end in a value) go its way.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from nats import errors
 from nats.aio.client import Client, Srv
 
 from trunkline.cluster.credentials import Credentials
-from trunkline.cluster.headers import as_block, is_astray
+from trunkline.cluster.headers import is_astray
 
 log = logging.getLogger("trunkline.cluster")
 
@@ -107,19 +105,6 @@ class NodeClient(Client):
         if task is not None and task.cancelling() > before:
             raise asyncio.CancelledError
         return flushed
-
-    async def _send_publish(self, subject: str, reply: str, payload: bytes, payload_size: int, headers: dict[str, Any] | None
-                            ) -> None:
-        block = as_block(headers) if headers else None
-        if block is None:
-            await super()._send_publish(subject, reply, payload, payload_size, headers)
-            return
-        command = f"HPUB {subject} {reply} {len(block)} {len(block) + payload_size}\r\n".encode()
-        self.stats["out_msgs"] += 1
-        self.stats["out_bytes"] += payload_size
-        await self._send_command(b"%b%b%b\r\n" % (command, block, payload))
-        if self._flush_queue is not None and self._flush_queue.empty():
-            await self._flush_pending()
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Headers of a message as bytes: JetStream's own interface hands them out that way, and a message has them in front.
+"""Headers of a message as bytes: JetStream's own interface hands them out that way.
 
 Rule 1: what cannot be read is left out. A header of ours that is missing is the reader's business.
 Rule 2: where a message is heard is no proof of who put it there. Servers look at the subject of a question, not at where its
@@ -8,8 +8,6 @@ Rule 2: where a message is heard is no proof of who put it there. Servers look a
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from typing import Final
 
 WAS_AT: Final = "Nats-Subject"
@@ -17,8 +15,6 @@ WAS_AT: Final = "Nats-Subject"
 WAS_IN: Final = "Nats-Stream"
 """The same for its stream."""
 _WAS_IN_LINE: Final = f"\r\n{WAS_IN}:".encode()
-_LINES: Final = re.compile(r"(?:[-!#$%&'*+.^_`|~0-9A-Za-z]+: [^\s](?:[^\r\n]*[^\s])?\r\n)+")
-"""Names and values that need no care: nothing in them ends a line, and no blanks are to be cut off."""
 _SAID_AGAIN: Final = (("tl.live.", "tl.j."), ("tl.kv.", "$KV."))
 
 
@@ -39,10 +35,3 @@ def parse_headers(raw: bytes) -> dict[str, str]:
         if colon:
             found[name] = value.strip()
     return found
-
-
-def as_block(headers: Mapping[str, str]) -> bytes | None:
-    """What stands in front of a message with these; None where one of them cannot stand there as it is."""
-    lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
-    stands = lines.count("\n") == len(headers) and _LINES.fullmatch(lines)  # a value could bring lines of its own that fit
-    return f"NATS/1.0\r\n{lines}\r\n".encode() if stands else None
