@@ -95,7 +95,8 @@ _INSTALLS: Final = frozenset(
     "install i add in isntall ci get upgrade update sync reinstall tool require create init dlx x exec".split()
 )
 _BEYOND: Final = frozenset(
-    ("--global", "--location=global", "--break-system-packages", "--root", "--prefix", "--unsafe-perm", "--allow-unauthenticated")
+    ("--global", "--location=global", "--break-system-packages", "--root", "--prefix", "--unsafe-perm", "--allow-unauthenticated",
+     "--system")
 )
 
 
