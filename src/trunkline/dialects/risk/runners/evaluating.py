@@ -95,9 +95,8 @@ def _fed(command: SimpleCommand) -> Iterator[Given]:
 def _options(name: str) -> tuple[frozenset[str], frozenset[str]]:
     """The options of a program that are for code, and those that may be: with its row's, where it has one."""
     row = ROWS.get(name)
-    if name in NOT_READ and name not in _STOPS_AT_ERRORS:
-        return _FOR_CODE | {"-e"} | (row.code if row is not None else frozenset()), _MAYBE_CODE
     if row is None or not row.code:
-        return _FOR_CODE, _MAYBE_CODE
+        runs_code = row is None and name in NOT_READ and name not in _STOPS_AT_ERRORS
+        return (_FOR_CODE | {"-e"} if runs_code else _FOR_CODE), _MAYBE_CODE
     letters = frozenset([option for option in row.code if len(option) == 2])
     return _FOR_CODE | (row.code - letters), _MAYBE_CODE | letters
