@@ -252,7 +252,7 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
         if program.runs_tasks:
             note_lost(call)
             if program.empties:
-                note_emptied(call)
+                note_emptied(call, not program.runs_script)
             note_console(call)
             note_released(call)
         if program.takes_lines and (len(words) > 1 or program.is_unknown or command.stdin_from >= 0 or command.redirects):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _GREPS: Final = frozenset("grep egrep fgrep".split())
 _RIPGREPS: Final = frozenset(("rg", "ripgrep"))
-_NAME: Final = re.compile(r"[\w-][\w.-]{0,99}")
-_LEAVES_OUT: Final = re.compile(r"!(?:\*\*/)?([\w-][\w.-]{0,99})(?:/?|/\*\*)")
+_NAME: Final = re.compile(r"\.?[\w-][\w.-]{0,99}")
+_LEAVES_OUT: Final = re.compile(r"!(?:\*\*/)?(\.?[\w-][\w.-]{0,99})(?:/?|/\*\*)")
 _BY_ENDING: Final = re.compile(r"\*\.\w{1,20}")
 _GREP_PLAIN: Final = re.compile(r"-[rnilLcHhowsvxEFPI]{1,12}|-[ABCm]\d{1,6}|--(?:recursive|line-number|ignore-case|count"
                                 r"|files-with-matches|word-regexp|include=[\w.*?-]{1,80}|exclude=[\w.*?-]{1,80}|color=\w{1,9})")

@@ -182,7 +182,7 @@ def judge_code(call: ProgramCall, code: str | None, language: str) -> None:
         call.note("high", f"runs {language} code that is only known when it runs")
         return
     call.codes = [*call.codes, code]
-    text = _read_part(call, code, f"{language} code")
+    text, plain = _read_part(call, code, f"{language} code"), is_plain(code, language)
     names = set(_NAME.findall(text))
     runs = _RUNS.found(names, text) or ("`" in text and language in _BACKTICK_RUNS) or (
         language in _PIPING and _PIPES.search(text) is not None)
@@ -191,7 +191,7 @@ def judge_code(call: ProgramCall, code: str | None, language: str) -> None:
     if (network and (runs or evaluates)) or _LOADS_ADDRESS.search(text) is not None:
         call.note("critical", f"{language} code that talks to the network and runs what it gets", text)
     elif runs or _DELETES.found(names, text) or (language in _DELETES_IN and _DELETES_IN[language].found(names, text)) or (
-            is_not_read(language) and _STARTS_SOMETHING.search(text) is not None):
+            not plain and is_not_read(language) and _STARTS_SOMETHING.search(text) is not None):
         call.note("high", f"{language} code that runs programs or deletes files", text)
     elif evaluates:
         call.note("high", f"{language} code that builds code", text)
@@ -203,7 +203,7 @@ def judge_code(call: ProgramCall, code: str | None, language: str) -> None:
     _literals(call, text, runs, writes)
     if language in _SHELL_LIKE:
         call.script(re.sub(r"^\s*spawn\s+", "", text))
-    if not is_plain(code, language):
+    if not plain:
         call.note("medium", f"runs {language} code of which not all is known", text, unsure=True)
     elif network or writes or decodes or not _harmless(text, names, language):
         call.at_least("medium", f"runs {language} code", text)
