@@ -20,7 +20,7 @@ from trunkline.session.policy.text import parse_policy
 ROOT: Final = "/home/ann/app"
 HOME: Final = "/home/ann"
 FILES: Final = ("talked_around.toml", "attacks.toml", "reviewed.toml", "surveyed.toml", "adversary_1.toml", "adversary_2.toml",
-                "adversary_3.toml")
+                "adversary_3.toml", "adversary_4.toml", "adversary_left.toml")
 TABLES: Final[list[dict[str, Any]]] = [
     tomllib.loads(path.read_text("utf-8")) for name in FILES if (path := Path(__file__).parent / name).exists()]
 POLICIES: Final[dict[str, str]] = {name: text for table in TABLES for name, text in table.get("policies", {}).items()}

@@ -33,7 +33,9 @@ _COMES_AND_GOES: Final = re.compile(
 _WRITTEN: Final = re.compile(
     r"GIT_TRACE\w{0,30}|GIT_INDEX_FILE|GIT_REDIRECT_STD\w{1,9}|SSLKEYLOGFILE|GOCOVERDIR|GOBIN|GOCACHE|GOTMPDIR|LLVM_PROFILE_FILE|GCOV_PREFIX"
     r"|LD_DEBUG_OUTPUT|MALLOC_TRACE|PYTHONPYCACHEPREFIX|HISTFILE|LESSHISTFILE|COVERAGE_FILE|DESTDIR|CARGO_TARGET_DIR|CARGO_INSTALL_ROOT"
-    r"|PIP_TARGET|PIP_PREFIX|NPM_CONFIG_PREFIX|CONDA_PREFIX|VIRTUAL_ENV_DIR|UV_PROJECT_ENVIRONMENT|TMPDIR|TMUX_TMPDIR"
+    r"|PIP_(?:TARGET|PREFIX|ROOT)|NPM_CONFIG_PREFIX|CONDA_PREFIX|VIRTUAL_ENV(?:_DIR)?|UV_PROJECT_ENVIRONMENT|TMPDIR|TMUX_TMPDIR"
+    r"|PREFIX|INSTALL_ROOT|GEM_HOME|BUNDLE_(?:PATH|BIN)|PYTHONUSERBASE|BUN_INSTALL|PNPM_HOME|LUAROCKS_PREFIX|HOMEBREW_PREFIX"
+    r"|PERL_LOCAL_LIB_ROOT|\w{1,80}_(?:INSTALL_ROOT|BIN_DIR|TOOL_DIR|INSTALL_BIN)"
     r"|\w{1,80}_(?:LOG|LOGS|LOGFILE|LOG_FILE|LOG_PATH|LOG_DIR|LOG_OUTPUT|TRACE_FILE|TRACE_DIR|OUTPUT|OUTPUT_FILE|OUTPUT_PATH|OUTPUT_DIR|OUTFILE"
     r"|OUT_DIR|OUTDIR|TARGET_DIR|BUILD_DIR|DIST_DIR|REPORT|REPORT_FILE|REPORT_DIR|DUMP_DIR|DUMP_FILE|PIDFILE|PID_FILE|CACHE_DIR|CACHE"
     r"|STATE_DIR|INSTALL_DIR|INSTALL_PREFIX|HISTORY|HISTFILE|HISTORY_FILE|COVERAGE_DIR|PROFILE_OUTPUT)")
@@ -110,9 +112,28 @@ def loaded_paths(assignment: str) -> Iterator[str]:
             yield found[1]
 
 
+_FOR_ALL: Final = re.compile(
+    r"NPM_CONFIG_(?:GLOBAL|G)|NPM_CONFIG_LOCATION|PNPM_CONFIG_GLOBAL|(?:PIP|UV)_BREAK_SYSTEM_PACKAGES|UV_SYSTEM_PYTHON|BUNDLE_SYSTEM"
+    r"|PIPX_GLOBAL")
+_FOR_PROJECT: Final = re.compile(r"POETRY_VIRTUALENVS_CREATE|PIP_REQUIRE_VIRTUALENV")
+"""Variables by which packages are installed for the whole machine where they are on, and where they are off."""
+_OFF: Final = frozenset(("", "0", "false", "no", "off", "project", "user", "null"))
+
+
+def installs_for_all(assignment: str) -> bool:
+    """Whether a variable makes a package manager install for the whole machine."""
+    name, equals, value = assignment.partition("=")
+    if not equals or len(name) > NAME_CHARS:
+        return False
+    wanted, is_off = name.upper(), value.strip("'\"").lower() in _OFF
+    return (_FOR_ALL.fullmatch(wanted) is not None and not is_off) or (
+        _FOR_PROJECT.fullmatch(wanted) is not None and is_off and value != "")
+
+
 def names_file(assignment: str) -> bool:
     """Whether a variable that says where a program writes says a file, and no folder."""
-    return not assignment.partition("=")[0].upper().endswith(("DIR", "CACHE", "PREFIX", "BIN"))
+    return not assignment.partition("=")[0].upper().endswith(
+        ("DIR", "CACHE", "PREFIX", "BIN", "ROOT", "HOME", "PATH", "TARGET", "ENV", "ENVIRONMENT", "BASE", "INSTALL"))
 
 
 def written_paths(assignment: str) -> Iterator[str]:

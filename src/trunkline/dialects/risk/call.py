@@ -11,7 +11,15 @@ from typing import Final, TypeVar
 
 from msgspec import Struct, structs
 
-from trunkline.dialects.calls.loaders import command_of, loaded_paths, names_file, names_program, searched_folders, written_paths
+from trunkline.dialects.calls.loaders import (
+    command_of,
+    installs_for_all,
+    loaded_paths,
+    names_file,
+    names_program,
+    searched_folders,
+    written_paths,
+)
 from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.levels import Finding, rank
@@ -242,6 +250,8 @@ class ProgramCall(Struct, eq=False, gc=False):
             self.note(level, "changes what other programs load or run", assignment)
             if any([self.places.kind(one) == "inside" for one in searched_folders(assignment)]):
                 self.note("high", "has programs looked for in a folder of the project", assignment)
+        if installs_for_all(assignment):
+            self.note("high", "installs for the whole machine", assignment)
         for path in written_paths(assignment):
             counts = names_file(assignment) and path[:1] in "/~$"
             kinds = {self.places.kind(one) for one in self.possible(path)} - {"unknown"}

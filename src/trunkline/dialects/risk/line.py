@@ -24,7 +24,7 @@ from trunkline.dialects.risk.rules.all_programs.evaluated import note_evaluated
 from trunkline.dialects.risk.rules.all_programs.frameworks import note_lost
 from trunkline.dialects.risk.rules.all_programs.handed import note_handed
 from trunkline.dialects.risk.rules.all_programs.loading import note_debugger, note_loaded
-from trunkline.dialects.risk.rules.all_programs.losses import note_losses
+from trunkline.dialects.risk.rules.all_programs.losses import note_emptied, note_losses
 from trunkline.dialects.risk.rules.all_programs.outputs import note_outputs
 from trunkline.dialects.risk.rules.all_programs.paths import note_outside
 from trunkline.dialects.risk.rules.all_programs.raised import note_raised
@@ -251,12 +251,14 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
             note_outside(call, program.judge is not run_file)
         if program.runs_tasks:
             note_lost(call)
+            if program.empties:
+                note_emptied(call, not program.runs_script)
             note_console(call)
             note_released(call)
         if program.takes_lines and (len(words) > 1 or program.is_unknown or command.stdin_from >= 0 or command.redirects):
             _note_words(call, program)
         if names_path:
-            note_loaded(call, program.may_build)
+            note_loaded(call, program.may_build, program.runs_script)
         if not call.bare:
             note_debugger(call)
             note_outputs(call)

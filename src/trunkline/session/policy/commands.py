@@ -16,6 +16,7 @@ from trunkline.dialects.calls.variables import is_harmless_assignment, script_of
 from trunkline.dialects.glob_tokens import PATTERN_CHARS, alternatives
 from trunkline.session.policy import globs
 from trunkline.session.policy.globs import Place
+from trunkline.session.policy.skipped import leaving_out
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import Redirect, SimpleCommand
@@ -209,9 +210,9 @@ def mentions(commands: Iterable[SimpleCommand], home: str | None, known: frozens
     ``known`` are words that only the shell knows and whose values somebody else holds against rules."""
     line = tuple(commands)
     for index, command in enumerate(line):
-        pairs = enumerate(zip(command.words, command.sketch, strict=True))
+        pairs, left_out = enumerate(zip(command.words, command.sketch, strict=True)), leaving_out(command)
         yield from (_known(word, sketch, home) for at, (word, sketch) in pairs
-                    if not _is_message_of(command, at) and (
+                    if sketch not in left_out and not _is_message_of(command, at) and (
                         word is not None or not (sketch in known or is_only_text(command, at))))
         if any(map(_puts_names_together, _code_on_input(line, index))):
             yield ANYTHING

@@ -196,14 +196,16 @@ def _may_be(pattern: str, holes: Sequence[Token]) -> bool:
     return overlap(text_tokens(pattern), holes, chars_meet)
 
 
-def begins_below(patterns: Sequence[str], folder: str, root: str, home: str | None) -> bool:
-    """Whether what one of the patterns is about, as far as it stands there in full, is this folder or below it."""
+def begins_below(patterns: Sequence[str], folder: str, root: str, home: str | None,
+                 without: frozenset[str] = frozenset()) -> bool:
+    """Whether what one of the patterns is about, as far as it stands there in full, is this folder or below it, and below none of
+    those that are left out."""
     above = folder.rstrip("/") + "/"
     for pattern in split(patterns)[0]:
         stem = _WILDCARD.split(pattern, maxsplit=1)[0]
         folder_of = stem if stem == pattern else stem.rpartition("/")[0] or ("/" if stem[:1] == "/" else "")
         start = place(folder_of, root, home).absolute
-        if f"{start}/".startswith(above):
+        if f"{start}/".startswith(above) and without.isdisjoint(start[len(above):].split("/")):
             return True
     return False
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trunkline.dialects import late_re as re
 from trunkline.session.policy import globs
 from trunkline.session.policy.commands import ANYTHING, quoted_patterns
+from trunkline.session.policy.skipped import leaving_out, skipped_folders
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import SimpleCommand
@@ -89,22 +90,33 @@ def _of_logins(command: SimpleCommand) -> Iterator[str]:
             yield word[5:].partition("?")[0]
 
 
-def whole_folders(commands: Sequence[SimpleCommand], bases: Sequence[str], root: str, home: str | None) -> Iterator[str]:
+class Tree(NamedTuple):
+    """A folder with all that is below it."""
+
+    folder: str
+    without: frozenset[str] = frozenset()
+    """Names of folders that are left out, wherever they are below."""
+
+
+def whole_folders(commands: Sequence[SimpleCommand], bases: Sequence[str], root: str, home: str | None) -> Iterator[Tree]:
     """The folders outside the root that a command goes through: what is denied may be below them. Of one inside the root that is
     not asked, or every search of the project would be."""
     patterns = quoted_patterns(commands)
     for command in commands:
         wanted = _GO_THROUGH.get(command.name or "")
         trees = [one for one in command.assignments if one.startswith("GIT_WORK_TREE=")]
-        yield from _emptied(command, bases, root, home)
+        yield from map(Tree, _emptied(command, bases, root, home))
         if wanted is None or (wanted and not trees and not any([word.partition("=")[0] in wanted for word in command.sketch])):
             continue
+        without, left_out = skipped_folders(command), leaving_out(command)
         for word in (*command.sketch[1:], *trees):
+            if word in left_out:
+                continue
             path = word.partition("=")[2] if word[:1] == "-" or word in trees else word
             for base in bases if path and word not in patterns and "://" not in word else ():
                 where = globs.place(path, root, home, base)
                 if where.relative is None or (where.relative != "." and not is_pattern_of(command, word)):
-                    yield where.absolute
+                    yield Tree(where.absolute, without)
 
 
 def is_pattern_of(command: SimpleCommand, word: str) -> bool:

@@ -199,7 +199,7 @@ def _path_concerned(rule: Rule, subject: Subject) -> Fit:
         return Fit(True)
     if any(globs.path_may_match(rule.path, one, ask.root, ask.home) for one in subject.fed):
         return Fit(False, _FED, True)
-    if any(globs.begins_below(rule.path, one, ask.root, ask.home) for one in subject.gone_through):
+    if any(globs.begins_below(rule.path, one.folder, ask.root, ask.home, one.without) for one in subject.gone_through):
         return Fit(False, _BELOW, True)
     if any(globs.path_concerned(rule.path, where, ask.home) for where in subject.may_be_named) or any(
             globs.path_may_match(rule.path, one, ask.root, ask.home) for one in subject.path_outlines):

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from trunkline.dialects import late_re as re
+from trunkline.dialects.calls.loaders import installs_for_all
 from trunkline.dialects.calls.names import verb_in
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
 from trunkline.dialects.glob_climbs import ANYWHERE, climbing
@@ -54,8 +55,9 @@ from trunkline.session.policy.hidden import (
     without_options,
 )
 from trunkline.session.policy.loops import known_in_loop
-from trunkline.session.policy.names import fed_outlines, put_into, read_by_default, whole_folders
+from trunkline.session.policy.names import Tree, fed_outlines, put_into, read_by_default, whole_folders
 from trunkline.session.policy.reach import may_lead_to, of_home_in_code, parts_that_hold, within_path
+from trunkline.session.policy.spoken import spoken
 from trunkline.session.policy.synonyms import MOST, Standing, perhaps, synonyms
 from trunkline.session.workspace import PLAYGROUND
 
@@ -294,7 +296,7 @@ class Subject:
         return tuple(dict.fromkeys(fed_outlines(self.commands, self.base, self.ask.home)))
 
     @cached_property
-    def gone_through(self) -> tuple[str, ...]:
+    def gone_through(self) -> tuple[Tree, ...]:
         """Folders outside the root of which a command reads, copies or changes all that is below."""
         ask = self.ask
         return tuple(dict.fromkeys(islice(whole_folders(self.commands, self.bases, ask.root, ask.home), WORDS)))
@@ -372,7 +374,14 @@ class Subject:
     def every_spelling(self, one: SimpleCommand) -> list[str]:
         """A command of the line in every way that a rule may have written it, other names of it included."""
         found = [*spellings(one), *without_options(one), *options_behind(one), *self.behind[id(one)].names]
+        found += [f"{text} -g --global" for text in found if any(map(installs_for_all, one.sets))]
+        found += self._spoken.get(id(one), ())
         return list(dict.fromkeys((*found, *self.in_other_words(found))))
+
+    @cached_property
+    def _spoken(self) -> dict[int, list[str]]:
+        """The commands with what the line puts on their input among their words."""
+        return spoken(self.commands)
 
     def in_other_words(self, texts: Sequence[str]) -> list[str]:
         """Commands as others would write them."""

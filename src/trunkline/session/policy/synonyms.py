@@ -44,6 +44,7 @@ _NAMES: Final[dict[str, tuple[Words, ...]]] = {
     **dict.fromkeys(("aptitude", "nala", "apt-fast"), (("apt",), ("apt-get",))), **dict.fromkeys(("dcfldd", "dc3dd"), (("dd",),)),
     **dict.fromkeys(("plink", "dbclient"), (("ssh",),)), **dict.fromkeys(("remake", "colormake"), (("make",),)),
     **dict.fromkeys(("pkill", "killall", "skill", "xkill", "taskkill", "kill-port"), (("kill",),)),
+    **dict.fromkeys(("exa", "eza", "lsd", "dir", "vdir"), (("ls",),)), "dnf": (("yum",),), "yum": (("dnf",),),
     "podman": (("docker",),), "nerdctl": (("docker",),), "mvnw": (("mvn",),), "gradlew": (("gradle",),),
 }
 """Programs that take the same words for the same things, and what else they are called."""
@@ -156,8 +157,53 @@ def synonyms(texts: Iterable[str], standing: Standing) -> list[str]:
         named = [words, *_scripts(words, standing)] if words else []
         for one in named:
             for other in (one, *_renamed(one)):
-                found.update(dict.fromkeys(" ".join(each) for each in (other, *_said(other))))
+                found.update(dict.fromkeys(" ".join(each) for each in (other, *_said(other), *_by_others(other))))
     return list(islice(found, MOST + 1))
+
+
+def _by_others(words: Words) -> Iterator[Words]:
+    """The same act by another manager of the same packages: ``yarn remove x`` for ``npm uninstall x``."""
+    name, *behind = words
+    is_global = name == "yarn" and behind[:1] == ["global"]
+    if name == "yarn" and behind[:1] == ["workspace"]:
+        behind = behind[2:]
+    elif is_global or (name, *behind[:1]) in (("uv", "pip"), ("yarn", "npm")):
+        behind = behind[1:]
+    if name == "yarn" and all(word[:1] == "-" for word in behind):
+        behind = ["install", *behind]
+    elif name in _RUN_PACKAGES:
+        behind = ["exec", *behind]
+    if not behind:
+        return
+    rest = (*behind[1:], "-g", "--global") if is_global else tuple(behind[1:])
+    for acts in _ACTS if name in _MANAGES else ():
+        if behind[0] in acts.get(name, ()):
+            yield from ((other, *verb.split("+"), *rest) for other, verbs in acts.items() for verb in verbs)
+
+
+_RUN_PACKAGES: Final = frozenset(("npx", "bunx", "pnpx"))
+
+
+def _acts(*rows: dict[str, str]) -> tuple[dict[str, Words], ...]:
+    return tuple({name: tuple(verbs.split()) for name, verbs in row.items()} for row in rows)
+
+
+_ACTS: Final = _acts(
+    {"npm": "uninstall rm r un remove", "yarn": "remove rm global+remove", "pnpm": "remove rm uninstall un", "bun": "remove rm"},
+    {"npm": "install i add", "yarn": "add install", "pnpm": "add install i", "bun": "add install i a"},
+    {"npm": "update up upgrade", "yarn": "upgrade up", "pnpm": "update up upgrade", "bun": "update"},
+    {"npm": "exec x", "yarn": "dlx", "pnpm": "dlx", "bun": "x", "npx": "exec", "bunx": "exec", "pnpx": "exec"},
+    {"npm": "link", "yarn": "link", "pnpm": "link", "bun": "link"},
+    {"npm": "unlink", "yarn": "unlink", "pnpm": "unlink", "bun": "unlink"},
+    {"npm": "login adduser", "yarn": "login npm+login", "pnpm": "login"},
+    {"npm": "version", "yarn": "version", "pnpm": "version"},
+    {"pip": "install", "pip3": "install", "uv": "add pip+install install", "poetry": "add", "pdm": "add",
+     "pipenv": "install", "rye": "add", "conda": "install", "mamba": "install", "pixi": "add"},
+    {"pip": "uninstall", "pip3": "uninstall", "uv": "remove pip+uninstall uninstall", "poetry": "remove", "pdm": "remove",
+     "pipenv": "uninstall", "rye": "remove", "conda": "remove uninstall", "mamba": "remove uninstall", "pixi": "remove"},
+)
+"""One act by each manager of the same packages, in each of its words; ``+`` is a blank."""
+_MANAGES: Final = frozenset(name for acts in _ACTS for name in acts)
 
 
 def _renamed(words: Words) -> Iterator[Words]:
@@ -266,6 +312,8 @@ def _said(words: Words) -> Iterator[Words]:
             yield from ((name, member, *rest) for member in members if member != verb)
     if name in _CONTAINERS:
         yield from _grouped(name, verb, rest)
+        if verb == "compose" and rest[:1] in (("rm",), ("kill",)):
+            yield (name, *rest)
     if name in _SCRIPTED and verb not in _OWN_VERBS:
         script = rest if verb in ("run", "run-script") else words[1:]
         yield from ((one, "run", *script) for one in _SCRIPTED if one != name and script)

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.inline.awk import read_awk
-from trunkline.dialects.risk.inline.plain_code import is_plain
+from trunkline.dialects.risk.inline.plain_code import LANGUAGES, is_plain
 from trunkline.dialects.risk.inline.sed import read_sed
 
 
@@ -84,6 +84,12 @@ _DELETES_IN: Final[dict[str, Signs]] = {
     "ocaml": _signs("", "Sys.remove", "Sys.rename", "Sys.command", "Unix.unlink"),
 }
 """What deletes or runs in one language only; elsewhere these are words like others."""
+_STARTS_SOMETHING: Final = re.compile(
+    r"(?i)\b(?:shell|sh|bash|run|system|exec\w{0,20}|spawn\w{0,20}|proc(?:ess)?(?:[-_.:]?\w{0,20})|popen|q?qx|call|command|cmd|launch"
+    r"|invoke|eval\w{0,20}|unlink|rm|rmdir|rmtree|delete\w{0,20}|remove\w{0,20}|rename\w{0,20}|kill\w{0,20})\b|run-process")
+"""Words by which code of a language that is not read here starts, ends or deletes something."""
+_LINES: Final = frozenset("nu xonsh osh ysh ion murex elvish rc fish".split())
+"""Languages whose code is lines of a shell: those are judged as such."""
 MAGIC: Final = re.compile(
     r"(?:^|[\n;=])\s{0,9}(?:!+|%%?(?:sx|system|sh|bash|zsh|script|cmd|run|sc|perl|ruby|pypy|python[23]?|edit|ed|alias|alias_magic"
     r"|rehashx|rerun|recall|macro)\b|get_ipython\(\)\.\w{1,20})([^\n]{0,400})")
@@ -164,6 +170,11 @@ def may_run_commands(code: str, language: str) -> bool:
             or ("`" in code and language in _BACKTICK_RUNS))
 
 
+def is_not_read(language: str) -> bool:
+    """Whether of a language nothing is known but that there are words in it."""
+    return language not in LANGUAGES and language not in _LINES and language not in _DELETES_IN
+
+
 def judge_code(call: ProgramCall, code: str | None, language: str) -> None:
     """Note what a piece of code seems to do; None: it is only known when it runs."""
     if code is None:
@@ -171,7 +182,7 @@ def judge_code(call: ProgramCall, code: str | None, language: str) -> None:
         call.note("high", f"runs {language} code that is only known when it runs")
         return
     call.codes = [*call.codes, code]
-    text = _read_part(call, code, f"{language} code")
+    text, plain = _read_part(call, code, f"{language} code"), is_plain(code, language)
     names = set(_NAME.findall(text))
     runs = _RUNS.found(names, text) or ("`" in text and language in _BACKTICK_RUNS) or (
         language in _PIPING and _PIPES.search(text) is not None)
@@ -179,7 +190,8 @@ def judge_code(call: ProgramCall, code: str | None, language: str) -> None:
     network, evaluates = _NETWORK.found(names, text), _EVALUATES.found(set(_NAME.findall(data)), data)
     if (network and (runs or evaluates)) or _LOADS_ADDRESS.search(text) is not None:
         call.note("critical", f"{language} code that talks to the network and runs what it gets", text)
-    elif runs or _DELETES.found(names, text) or (language in _DELETES_IN and _DELETES_IN[language].found(names, text)):
+    elif runs or _DELETES.found(names, text) or (language in _DELETES_IN and _DELETES_IN[language].found(names, text)) or (
+            not plain and is_not_read(language) and _STARTS_SOMETHING.search(text) is not None):
         call.note("high", f"{language} code that runs programs or deletes files", text)
     elif evaluates:
         call.note("high", f"{language} code that builds code", text)
@@ -191,7 +203,7 @@ def judge_code(call: ProgramCall, code: str | None, language: str) -> None:
     _literals(call, text, runs, writes)
     if language in _SHELL_LIKE:
         call.script(re.sub(r"^\s*spawn\s+", "", text))
-    if not is_plain(code, language):
+    if not plain:
         call.note("medium", f"runs {language} code of which not all is known", text, unsure=True)
     elif network or writes or decodes or not _harmless(text, names, language):
         call.at_least("medium", f"runs {language} code", text)

@@ -31,11 +31,11 @@ LANGUAGES: Final[dict[str, str]] = {
     **dict.fromkeys("ed ex vi vim nvim view gvim rvim vimdiff".split(), "vim"),
     **{name: name for name in "perl php julia osascript emacs".split()},
 }
-_MORE: Final = frozenset(
+NOT_READ: Final = frozenset(
     "groovy scala tclsh expect guile racket ghci runghc ghc jshell rails django-admin flask artisan drush wp jupyter sbcl clisp "
     "ecl ccl octave octave-cli chicken csi scheme mit-scheme swipl prolog gprolog erl clj clojure jrunscript kotlin gnuplot "
     "wish nu xonsh osh ysh ion murex janet fennel hy bb qjs gjs gsi gosh chez petite newlisp picolisp maxima gap sage "
-    "raku".split())
+    "raku rakudo perl6 rebol wren pike moon luvit lune gforth bsh".split())
 """Programs that run code of languages without a row."""
 _SUBSTITUTES: Final = re.compile(
     r"(?<![\w$@%])(?:s|tr|y)([/|#,!])((?:[^\\]|\\.){0,200}?)\1((?:[^\\]|\\.){0,200}?)\1([a-z]{0,8})")
@@ -53,7 +53,7 @@ _NAMED: Final = re.compile(
 def brings_code(command: SimpleCommand) -> bool:
     """Whether a command may have code in its words, or on its input, that is judged by ``is_plain``."""
     name = (command.name or "").lower()
-    if (name if name in LANGUAGES else name.rstrip("0123456789.")) not in LANGUAGES and name not in _MORE:
+    if (name if name in LANGUAGES else name.rstrip("0123456789.")) not in LANGUAGES and name not in NOT_READ:
         return False
     fed = command.stdin_from >= 0 or any(one.operator[:1] == "<" for one in command.redirects)
     return fed or any(word[:1] in "-+" or word == "eval" for word in command.sketch[1:])

@@ -90,6 +90,8 @@ class Program(NamedTuple):
     """It is a file that somebody made, or runs one: what that does with its words nobody here knows."""
     runs_tasks: bool = False
     """It runs tasks of a project that its words name."""
+    empties: bool = False
+    """Its words may say that it empties something, as those of no project's own task do."""
     takes_lines: bool = False
     """Some of its words may be command lines: all that is known of them is looked at."""
 
@@ -98,6 +100,7 @@ def _program(name: str, judge: Judge, is_ascii: bool) -> Program:
     is_unknown, may_build = judge is _unknown or name == "swift", judge is _unknown or judge is _JUDGES["make"]
     runs_script = judge is running.run_file or judge in (_JUDGES["python"], _JUDGES["bash"])
     return Program(name, judge, is_ascii, is_unknown, may_build, runs_script, judge in _TASK_RUNNERS,
+                   is_unknown or runs_script or judge is _JUDGES["npx"],
                    is_unknown or may_build or runs_script or name in _RUN_THEIR_WORDS)
 
 

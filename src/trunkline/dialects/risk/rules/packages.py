@@ -95,7 +95,8 @@ _INSTALLS: Final = frozenset(
     "install i add in isntall ci get upgrade update sync reinstall tool require create init dlx x exec".split()
 )
 _BEYOND: Final = frozenset(
-    ("--global", "--location=global", "--break-system-packages", "--root", "--prefix", "--unsafe-perm", "--allow-unauthenticated")
+    ("--global", "--location=global", "--break-system-packages", "--root", "--prefix", "--unsafe-perm", "--allow-unauthenticated",
+     "--system")
 )
 
 
@@ -135,7 +136,7 @@ _PLUGINS: Final = frozenset((("cargo", "exec"), ("cargo", "x")))
 """Verbs that elsewhere fetch a package, and here are those of a program of its own."""
 _REMOVING_TOOLS: Final = frozenset((
     ("python", "uninstall"), ("tool", "uninstall"), ("toolchain", "uninstall"), ("toolchain", "remove"), ("toolchain", "link"),
-    ("env", "remove"), ("env", "rm")))
+    ("env", "remove"), ("env", "rm"), ("env", "prune")))
 _GIVING: Final = frozenset((("auth", "token"), ("profile", "set"), ("profile", "enable-2fa"), ("profile", "disable-2fa")))
 _CONDAS: Final = frozenset(("conda", "mamba", "micromamba"))
 
@@ -213,7 +214,7 @@ _AS_CONFIG: Final = frozenset(("c", "set", "get"))
 """Other words for ``config``, or for that and its verb."""
 _TOKEN: Final = re.compile(r"_auth|_password|token|:username|http-basic", re.IGNORECASE)
 _RISKY: Final = ("shell", "registry", "index", "hook", "node-options", "proxy", "userconfig", "prefix", "mirror", "yarnPath",
-                 "plugin", "://")
+                 "plugin", "://", "ignore-scripts", "store-dir", "global-dir", "global-bin-dir", "cafile", "strict-ssl")
 _SET_WITHOUT_VERB: Final = frozenset(("poetry", "composer", "bundle", "pdm", "hatch"))
 """Managers whose ``config NAME VALUE`` sets something."""
 

@@ -397,6 +397,8 @@ def _tests(call: ProgramCall) -> None:
 def _covers(call: ProgramCall) -> None:
     """``coverage run -m x`` runs the module as ``python -m`` does."""
     at = next((at for at, arg in enumerate(call.args) if arg in ("-m", "--module")), -1)
+    if (settings := call.value("--rcfile")) and call.places.is_foreign(settings):  # it names plugins
+        call.load(settings)
     if at < 0:
         call.note("medium", "runs a script", call.command.text)
     else:

@@ -63,7 +63,8 @@ _LANGUAGES: Final[dict[str, str]] = {
     "deno": "deno", "tsx": "node", "ts-node": "node",
     **{name: name for name in "sbcl clisp ecl ccl octave octave-cli chicken csi scheme mit-scheme swipl prolog gprolog erl clj "
        "clojure jrunscript kotlin gnuplot wish nu xonsh osh ysh ion murex janet fennel hy bb qjs gjs gsi gosh chez petite "
-       "newlisp picolisp maxima gap sage raku".split()}, "pry": "ruby", "bpython": "python",
+       "newlisp picolisp maxima gap sage raku rakudo perl6 rebol wren pike moon luvit "
+       "lune gforth bsh".split()}, "pry": "ruby", "bpython": "python",
     "irb": "ruby", "guile": "guile", "racket": "racket", "ghci": "ghci", "runghc": "ghci", "jshell": "jshell",
 }  # fmt: skip
 
@@ -460,10 +461,10 @@ _SOURCE: Final = re.compile(r"\.(?:py|m?js|tsx?|jsx|go|rs|c|cc|cpp|h|hpp|java|kt
 
 
 def _compiles(call: ProgramCall) -> None:
-    if call.name == "ghc":
+    if call.name in ("ghc", "kotlinc"):
         for at, word in enumerate(call.command.words[:-1]):
             if word == "-e":
-                judge_code(call, call.command.words[at + 1], "ghc")
+                judge_code(call, call.command.words[at + 1], call.name)
     target = call.value("-o", "--output", "-d")
     if target and (call.places.kind(target) not in ("inside", "temp", "null") or _SOURCE.search(target)):
         call.write(target)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from trunkline.dialects.risk.inline.plain_code import NOT_READ
 from trunkline.dialects.risk.runners.table import ROWS
 from trunkline.dialects.shell import SimpleCommand
 
@@ -33,8 +34,10 @@ WORDS: Final = 64
 """Of one command that are looked at."""
 _FOR_CODE: Final = frozenset(
     "--eval -eval --evaluate --eval-string --exec -exec --execute --code -code --expr --command -command --cmd --shell-command "
-    "--python-expr --python-code --lua-code --run-command --batch-string --lisp --rpc-eval".split())
+    "--do --python-expr --python-code --lua-code --run-command --batch-string --lisp --rpc-eval".split())
 """Options whose value is code, or a command, in whatever program has them."""
+_STOPS_AT_ERRORS: Final = frozenset("xonsh osh ysh ion murex nu rails django-admin flask artisan drush wp jupyter".split())
+"""Of the programs that run code: those whose ``-e`` is something else."""
 _MAYBE_CODE: Final = frozenset("-e -E -c -x --expression --run --script --print".split())
 """The same, where the value is more than a name."""
 _BUNDLE: Final = re.compile(r"-[A-Za-z]{1,2}[eEc]")
@@ -93,6 +96,7 @@ def _options(name: str) -> tuple[frozenset[str], frozenset[str]]:
     """The options of a program that are for code, and those that may be: with its row's, where it has one."""
     row = ROWS.get(name)
     if row is None or not row.code:
-        return _FOR_CODE, _MAYBE_CODE
+        runs_code = row is None and name in NOT_READ and name not in _STOPS_AT_ERRORS
+        return (_FOR_CODE | {"-e"} if runs_code else _FOR_CODE), _MAYBE_CODE
     letters = frozenset([option for option in row.code if len(option) == 2])
     return _FOR_CODE | (row.code - letters), _MAYBE_CODE | letters

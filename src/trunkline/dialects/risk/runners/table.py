@@ -330,6 +330,8 @@ _CHECKERS: Final[dict[str, Runner]] = {
         folders="--app -A")),
     "jupyter": _row(changes="--config"),
     **_same("sphinx-build mkdocs alembic", _row(changes="-c -f --config-file -D -x")),
+    "air": _row("--build.cmd --build.bin --build.full_bin --build.pre_cmd --build.post_cmd", changes="-c", folders="-d",
+                dashes=True),
     **_same("nodemon", _row("-x --exec", changes="-r --require --config")),
 }
 """What runs a project's own code, and finds in a configuration which."""

@@ -54,6 +54,8 @@ CHANGES_MOST: Final = 10
 """Times that a call may change while it is asked about: one that changes more often is denied."""
 
 _HARMS: Final[frozenset[Act]] = frozenset({"run", "delete", "move", "write"})
+_ENDS: Final[frozenset[Act]] = frozenset({"delete", "move"})
+"""What takes files away."""
 
 NO_TEXTS: Final[Mapping[str, str]] = {}
 """Of no file it was found out what is in it."""
@@ -146,7 +148,9 @@ class AskInterpreter:
         something that none of them does. Then it is about that, too."""
         reading = self._calls.reading(own)
         done = {act for call in waiting for act in self._calls.reading(call).acts}
-        if reading.acts & _HARMS and done.isdisjoint({"run", *(reading.acts & _HARMS)}):  # what runs something may do anything
+        if not done.issuperset(reading.acts & _ENDS):  # that a command waits does not say that it does this
+            return True
+        if reading.acts & _HARMS and done.isdisjoint({"run", *(reading.acts & _HARMS)}):  # a command may write what it writes
             return True
         claimed = reading.claimed
         commands = [self._calls.reading(call).command or self._calls.reading(call).claimed for call in waiting]

@@ -11,9 +11,10 @@ from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.inline.code import judge_code
-from trunkline.dialects.risk.inline.plain_code import is_plain
+from trunkline.dialects.risk.inline.plain_code import NOT_READ, is_plain
 from trunkline.dialects.risk.rules import program_of
 from trunkline.dialects.risk.runners.evaluating import Given, given_code
+from trunkline.dialects.risk.runners.table import ROWS
 from trunkline.dialects.shell import SimpleCommand
 
 TEXTS: Final = 6
@@ -31,8 +32,10 @@ def note_evaluated(call: ProgramCall) -> None:
 
 
 def unknown_code(command: SimpleCommand) -> list[Given]:
-    """The code that a program is given that nobody here knows, where it is not known to compute and print only."""
+    """The code that a program is given that nobody here knows, or whose language nobody here reads, where it is not known to
+    compute and print only."""
     first = command.words[0] if len(command.words) > 1 or (command.words and command.redirects) else None
-    if first is None or not program_of(first).is_unknown:
+    is_not_read = (command.name or "").lower() in NOT_READ and command.name not in ROWS
+    if first is None or not (is_not_read or program_of(first).is_unknown):
         return []
     return [one for one in given_code(command) if one.code is None or not is_plain(one.code, command.name or "")]

@@ -55,6 +55,12 @@ _WORK_IN: Final = frozenset(
     "--project-root --workspace-root --manifest-path --package-path --rulesdir --plugin --load-extension --lua-filter "
     "--pdf-engine --preload --pythonpath".split())
 """Options of whatever program by which it works in another folder, or takes code from there."""
+_CODE_OF_SCRIPTS: Final = tuple(
+    "--pythonpath --python-path --include-path --load-path --app-dir --plugin-path --plugins-dir --plugin-dir --plugin --preload "
+    "--load-extension".split())
+"""Options of whatever script by which it takes code from a folder; of another folder nobody knows what a script does there."""
+_SHORTEST: Final = 8
+"""Characters of such an option that is cut short."""
 _FLAGS: Final = frozenset(("go", "rustc"))
 """Their code is flags for other programs, which may be named there."""
 _IN_FOLDER: Final = frozenset("uv uvx poetry pdm pipenv".split())
@@ -70,10 +76,12 @@ _CONFIGURES: Final = re.compile(r"conf|rc\b|setup|settings|file\.", re.IGNORECAS
 _NO_ABOVE: Final = frozenset(("/", "/tmp", "/var/tmp", "/dev/shm"))
 
 
-def note_loaded(call: ProgramCall, builds: bool = False) -> None:
-    """Note code from outside that a call names. ``builds``: it is a program that runs what a folder says, or may be."""
+def note_loaded(call: ProgramCall, builds: bool = False, is_script: bool = False) -> None:
+    """Note code from outside that a call names. ``builds``: it is a program that runs what a folder says, or may be;
+    ``is_script``: it is a file that somebody made."""
     _note_addresses(call)
-    for option, value in (*_named(call), *_libraries(call), *(_worked_in(call.command) if builds else ())):
+    for option, value in (*_named(call), *_libraries(call), *(_worked_in(call.command) if builds else ()),
+                          *(_loaded_by_script(call.command) if is_script else ())):
         for piece in (value, *[part.strip("\"' ") for part in _BETWEEN.split(value, maxsplit=_PIECES)]):
             if _SIGNS.search(piece) and _is_from_outside(call.places, piece, option):
                 call.at_least("high", "loads code from outside the session's folders", value)
@@ -176,6 +184,14 @@ def _worked_in(command: SimpleCommand) -> Iterator[tuple[str, str]]:
     for at, word in enumerate(command.sketch[1:], 1):
         option, equal, value = word.partition("=")
         if option in _WORK_IN:
+            yield "", value if equal else " ".join(command.sketch[at + 1:at + 2])
+
+
+def _loaded_by_script(command: SimpleCommand) -> Iterator[tuple[str, str]]:
+    """The folders that a script is told to take code from: ``python manage.py --pythonpath=../x``, also cut short."""
+    for at, word in enumerate(command.sketch[1:], 1):
+        option, equal, value = word.partition("=")
+        if option[:2] == "--" and len(option) >= _SHORTEST and any([one.startswith(option) for one in _CODE_OF_SCRIPTS]):
             yield "", value if equal else " ".join(command.sketch[at + 1:at + 2])
 
 

@@ -77,6 +77,36 @@ def note_losses(call: ProgramCall) -> None:
         call.at_least("high", "changes or deletes data", statement)
 
 
+_EMPTIES: Final = re.compile(r"(?:[\w-]{1,60}[:.]){0,3}(?:clear|flush|truncate|empty|prune|drain)(?:[-:_][\w:-]{1,60})?")
+_HOLDS: Final = frozenset(
+    "data database databases db dbs metadata table tables collection collections index indexes indices queue queues topic topics "
+    "stream streams bucket buckets storage volume volumes schema schemas keyspace keyspaces dataset datasets record records "
+    "document documents user users account accounts message messages job jobs task tasks event events redis mongo mongodb "
+    "postgres mysql sql elastic elasticsearch kafka rabbit nats rq sidekiq celery trash backup backups snapshot snapshots secret "
+    "secrets env vars variables state site post posts order orders key keys namespace registry mail dlq s3 object objects "
+    "session sessions history memcached bull bullmq resque delayed search algolia".split())
+"""What holds data that nobody makes anew, by the parts of names."""
+_MADE_ANEW: Final = re.compile(r"(?:.{0,60}_)?caches?|builders?|builds?|dist|te?mp|coverage|screen|node_modules", re.IGNORECASE)
+_PARTS: Final = re.compile(r"[-_:./\s]+")
+
+
+_FRAMEWORKS: Final = frozenset("artisan manage.py console rails drush wp magento craft occ typo3 typo3cms".split())
+"""Files of a project that are the program of its framework: their tasks are not the project's own."""
+
+
+def note_emptied(call: ProgramCall, is_unknown: bool) -> None:
+    """Note a sub-command that empties what holds data: ``hasura metadata clear``. A cache is made anew, and what a script of the
+    project calls so is its own."""
+    words = [word for word in call.operands[:_VERB_AMONG] if len(word) <= _WORD_CHARS]
+    if call.args[:1] == ("help",) or not any(map(_EMPTIES.fullmatch, words)) or (call.longs and rehearses(call.args, _NOTHING)):
+        return
+    if not is_unknown and _FRAMEWORKS.isdisjoint([word.rpartition("/")[2] for word in (call.name, *words)]):
+        return
+    parts = [part.lower() for word in (call.name, *words) for part in _PARTS.split(word) if part]
+    if not _HOLDS.isdisjoint(parts) and not any(map(_MADE_ANEW.fullmatch, parts)):
+        call.at_least("high", "empties what holds data, by its own words", call.command.text)
+
+
 _KEPT: Final = re.compile(
     r"(?:connections?|secrets?|credentials?|tokens?|passwords?|api-?keys?|fernet_key|env:decrypt|variables)")
 _SHOWN_BY: Final = re.compile(r"(?:get(?:-value)?|export|show|reveal|print|dump|decrypt|create)(?:-[\w-]{1,40})?")

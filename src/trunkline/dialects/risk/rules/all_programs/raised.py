@@ -200,6 +200,9 @@ RAISED: Final[dict[str, tuple[Raised, ...]]] = {
     "mkcert": _rows((r"(?:^| )-(?:un)?install", _TRUSTS)),
     **dict.fromkeys(("update-ca-certificates", "update-ca-trust"), _rows((_ALWAYS, _TRUSTS))),
     "trust": _rows((r"^anchor", _TRUSTS)),
+    "keytool": _rows((r"^(?=.{0,400}-cacerts).{0,400}-(?:import|delete|genkey|changealias|storepasswd)", _TRUSTS)),
+    "factor": _rows((r"(?:^| )-(?:e|run|script|i)\b", _RUNS)),  # the language of that name, not the numbers
+    "dlv": _rows((r"^(?:-\S+ )*attach", "works in another program")),
     "nix-channel": _rows((r"--(?:add|remove|rollback)", _TRUSTS)),
     "flatpak": _rows((r"^(?:-\S+ )*remote-(?:add|modify|delete)", _TRUSTS)),
     "ansible-galaxy": _rows((r"install .{0,400}(?:git\+|https?://|git@)", _RUNS)),
