@@ -18,6 +18,9 @@ PIECES = 4
 """Pieces of text that are laid out before keys are looked at again."""
 TAIL_CHARS = 4_096
 """Of a text that grows, this much is drawn each time that it has grown."""
+WAITING_CHARS = 256 << 10
+"""Text of one message that waits to be laid out, which takes some 5 s for a million characters: who sends more at once than that
+has the rest of it left out, so that keys are heard."""
 OUTPUT_LINES = 5
 DIFF_LINES = 40
 _TEXT = frozenset({"agent_message_chunk", "agent_thought_chunk"})
@@ -34,6 +37,8 @@ class ChatShow(Show):
         super().__init__(screen, prompts=True, root=root)
         self._paint = paint
         self._text = Flow()
+        self._left_out = 0
+        """Characters of this text that came too fast."""
         self._is_thought = False
         self._laid_out = "", ""
 
@@ -59,6 +64,9 @@ class ChatShow(Show):
         while self.settle():
             pass
         self._write(self._text.end())
+        if self._left_out:
+            self._screen.line(f"… {self._left_out} more characters: the page shows them", dim=True)
+            self._left_out = 0
 
     def growing(self) -> str:
         """What is not finished yet, laid out."""
@@ -73,7 +81,10 @@ class ChatShow(Show):
         if thinking != self._is_thought:
             self.end_text()
         self._is_thought = thinking
-        self._text.add(text_of(packet.get("content")))
+        text = text_of(packet.get("content"))
+        room = 0 if self._left_out else WAITING_CHARS - len(self._text.held)
+        self._text.add(text[:room])
+        self._left_out += max(len(text) - room, 0)
 
     def _write(self, text: str) -> None:
         if not text.strip():
