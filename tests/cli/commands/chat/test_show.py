@@ -65,6 +65,13 @@ def test_of_text_that_comes_faster_than_it_is_laid_out_the_rest_is_left_out_and_
                                          "third"]
 
 
+def test_a_very_long_line_of_a_change_is_cut_off() -> None:
+    shown = Shown()
+    change = {"type": "diff", "path": "/work/a", "oldText": "", "newText": "x" * 100_000}
+    shown(type="tool_call_progress", toolCallId="c", status="completed", title="t", content=[change])
+    assert 0 < len(shown.text) < 2 * show.LINE_CHARS and "…" in shown.text
+
+
 def test_what_an_agent_writes_cannot_move_the_cursor_or_hide_where_a_link_leads() -> None:
     shown = Shown()
     shown.say("a \x1b[2J\x1b]0;title\x07b [safe.example](https://evil.example/x)\n\n")

@@ -23,6 +23,8 @@ WAITING_CHARS = 256 << 10
 has the rest of it left out, so that keys are heard."""
 OUTPUT_LINES = 5
 DIFF_LINES = 40
+LINE_CHARS = 2_000
+"""Of a line of a change that was made. (What is asked for is shown whole: ``cards``.)"""
 _TEXT = frozenset({"agent_message_chunk", "agent_thought_chunk"})
 _ASIDE = frozenset({"usage_update", "available_commands_update", "tool_call_start"})
 """These write nothing, so they end no text."""
@@ -108,7 +110,7 @@ class ChatShow(Show):
     def _changed(self, change: Mapping[str, Any]) -> None:
         lines = list(changed_lines(str(change.get("oldText") or ""), str(change.get("newText") or "")))
         for line in lines[:DIFF_LINES]:
-            self._screen.line(line, colour=colour_of(line), indent="    ")
+            self._screen.line(line[:LINE_CHARS] + "…" * (len(line) > LINE_CHARS), colour=colour_of(line), indent="    ")
         self._more(len(lines) - DIFF_LINES)
 
     def _output(self, output: Any) -> None:
