@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,7 @@ def test_a_path_may_begin_at_home_and_is_made_absolute(monkeypatch: pytest.Monke
 def test_agents_in_the_file_that_are_no_tables_are_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(Invalid, match=r"agents: expected a table \[agents.NAME\] for each agent .*config\.toml"):
         load({}, _config(tmp_path, text + "\n"))
+
+
+def test_the_null_device_is_a_file_without_settings() -> None:
+    assert load({"config": os.devnull}, {}).config == Path(os.devnull)

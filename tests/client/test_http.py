@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 import msgspec
 import pytest
@@ -148,6 +149,25 @@ def test_an_address_that_is_none_is_the_callers_mistake(url: str) -> None:
 def test_only_addresses_that_cannot_leave_this_machine_are_loopback(host: str, expected: bool) -> None:
     assert is_loopback(host) is expected
 
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_an_answer_that_is_too_long_is_unavailable(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def endless(exchange: Exchange) -> None:
+        await exchange.begin_stream(status)
+        with suppress(OSError):
+            while True:
+                await exchange.frame(b"x" * 10_000)
+
+    async def scene() -> None:
+        async with served(endless) as hub:
+            pool = Pool(Endpoint(hub.url))
+            with pytest.raises(Unavailable, match="answered with more than 97 KiB"):
+                await pool.ask(HttpRequest("GET", "/x"), timeout_s=60, most=100_000 if status == 200 else 1 << 30)
+            await pool.close()
+
+    monkeypatch.setattr("trunkline.client.http.ERROR_MOST", 100_000)
+    run(scene())
 
 
 @every_row("body", [b"<html>a proxy</html>", b"\xff", b"[" * 100_000, b'{"id":1e400}', b""])

@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trunkline.client import records
 from trunkline.client.records import EventParser, ServerEvent
+from trunkline.errors import Unavailable
 
 STREAM = (
     b": keepalive 3\n\n"
@@ -62,3 +65,13 @@ def test_one_large_frame_in_small_pieces_costs_linear_time() -> None:
     (event,) = parser.feed(b"\n\n")
     assert len(event.data) == 16 << 20
     assert time.process_time() - started < 1.0  # quadratic copying of 16 MiB in 4096 steps would take many seconds
+
+
+def test_an_event_without_an_end_is_read_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "FRAME_MOST", 10_000)
+    parser = EventParser()
+    for _ in range(20):
+        assert len(parser.feed(b"data: " + b"x" * 9_000 + b"\n\n")) == 1, "each counts for itself"
+    parser.feed(b"data: " + b"x" * 9_000)
+    with pytest.raises(Unavailable, match="an event of more than"):
+        parser.feed(b"x" * 9_000)

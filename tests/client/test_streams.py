@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from contextlib import suppress
 
 import msgspec
 import pytest
@@ -215,5 +216,23 @@ def test_leaving_a_stream_closes_its_connection() -> None:
                     break
             await stream.aclose()
             await left.wait()
+
+    run(scene())
+
+
+def test_an_error_that_is_never_said_to_its_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trunkline.client.streams.SILENCE_S", 0.2)
+
+    async def half(exchange: Exchange) -> None:
+        await exchange.begin_stream(500)
+        with suppress(OSError):
+            while True:
+                await exchange.frame(b"x")
+                await asyncio.sleep(0.01)
+
+    async def scene() -> None:
+        async with served(half) as hub, Client(hub.url, reconnect_s=0) as client:
+            with pytest.raises(Unavailable, match="did not finish its answer"):
+                await anext(client.packets("s"))
 
     run(scene())

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -168,7 +169,7 @@ def test_of_a_database_a_look_takes_so_much_memory_and_no_more(tmp_path: Path, m
             look.rows("SELECT a FROM t LIMIT 20")
     monkeypatch.setattr(sqlite, "VALUE_MOST", 999)
     with look_at(path) as look, pytest.raises(OSError, match="too big"):
-        look.rows("SELECT a FROM t LIMIT 5")
+        look.whole("t", ("a",), "LIMIT 5")
 
 
 def test_a_table_of_a_module_that_is_not_here_hides_no_other(tmp_path: Path) -> None:
@@ -176,3 +177,69 @@ def test_a_table_of_a_module_that_is_not_here_hides_no_other(tmp_path: Path) -> 
                 "INSERT INTO sqlite_schema VALUES ('table', 'v', 'v', 0, 'CREATE VIRTUAL TABLE v USING nowhere(a)')")
     with look_at(path) as look:
         assert look.rows("SELECT a FROM t LIMIT 9") == [(1,)]
+
+
+def one_value_of(path: Path, *, rows: int, size: int) -> str:
+    """A database whose rows all have the same value of about ``size`` bytes: it is stored once. No program writes such a file."""
+    local = (PAGE - 12) * 32 // 255 - 23  # bytes of a row that lie in its own page, at least
+    while (size + 6 + len(varint(2 * size + 12)) - 3 - local) % (PAGE - 4):
+        size -= 1
+    made(path, f"PRAGMA page_size = {PAGE}", "CREATE TABLE t (k INTEGER, a BLOB)", f"INSERT INTO t VALUES (5, zeroblob({size}))")
+    content = bytearray(path.read_bytes())
+    page = content[PAGE:2 * PAGE]
+    cell = page[int.from_bytes(page[8:10], "big"):]
+    head = next(place for place in range(9) if cell[place] < 128) + 1  # the length; behind it is the row's number
+    copies = [bytes(cell[:head]) + bytes([number]) + bytes(cell[head + 1:]) for number in range(1, rows + 1)]
+    begins = [PAGE - len(cell) * number for number in range(1, rows + 1)]
+    new = bytes([13, 0, 0]) + rows.to_bytes(2, "big") + begins[-1].to_bytes(2, "big") + b"\0"
+    new += b"".join(begin.to_bytes(2, "big") for begin in begins)
+    content[PAGE:2 * PAGE] = new.ljust(begins[-1], b"\0") + b"".join(reversed(copies))
+    path.write_bytes(content)
+    return str(path)
+
+
+PAGE = 4096
+
+
+def varint(number: int) -> bytes:
+    return bytes([number & 127]) if number < 128 else varint(number >> 7) + bytes([number & 127])
+
+
+@contextmanager
+def memory_of_sqlite(most: int) -> Iterator[None]:
+    """What all of this process's databases take together; this is the only one that a test has open."""
+    with closing(sqlite3.connect(":memory:")) as setter:
+        setter.execute(f"PRAGMA hard_heap_limit = {most}")
+        try:
+            yield
+        finally:
+            setter.execute("PRAGMA hard_heap_limit = 0")
+
+
+def test_rows_that_share_one_long_value_are_sorted_without_it(tmp_path: Path) -> None:
+    path = one_value_of(tmp_path / "a.db", rows=8, size=4 << 20)
+    assert os.path.getsize(path) < 5 << 20
+    with memory_of_sqlite(24 << 20), look_at(path) as look:
+        assert len(look.rows("SELECT k FROM t ORDER BY k LIMIT 100")) == 8
+        values = [row[0] for row in look.whole("t", ("a",), "ORDER BY k LIMIT 100")]
+        assert len(values) == 8 and set(map(len, values)) == {len(values[0])} and len(values[0]) > 3 << 20
+        for query in ("SELECT a FROM t ORDER BY k LIMIT 100", "SELECT k FROM t ORDER BY a LIMIT 100",
+                      "SELECT k FROM t WHERE a = 1 LIMIT 100"):
+            with pytest.raises(OSError, match="too big"):
+                look.rows(query)
+
+
+def test_no_more_is_asked_of_a_look_that_took_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = made(tmp_path / "a.db", "CREATE TABLE t (a)", "INSERT INTO t VALUES (1)")
+    with look_at(path) as look:
+        assert look.whole("t", ("a",), "LIMIT 9") == [(1,)]
+        monkeypatch.setattr(time, "monotonic", lambda: float("inf"))
+        with pytest.raises(OSError, match="takes too long"):
+            look.numbered("t", ("a",), 1)
+
+
+def test_what_makes_a_table_is_read_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = made(tmp_path / "a.db", f"CREATE TABLE t (a DEFAULT '{'x' * 2000}')")
+    monkeypatch.setattr(sqlite, "SCHEMA_MOST", 1500)
+    with pytest.raises(OSError, match="too big"), look_at(path) as look:
+        look.rows("SELECT a FROM t LIMIT 1")

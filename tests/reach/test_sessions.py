@@ -37,3 +37,16 @@ def test_one_that_is_known_is_found_without_a_look_at_all_the_others(monkeypatch
         assert await found.find(there.hub.agents[AGENT], OWN) is first
 
     check(scenario)
+
+
+def test_so_many_ids_are_remembered_and_a_forgotten_one_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(there: Lined) -> None:
+        found, spec = TerminalSessions(there.hub, "line"), there.hub.agents[AGENT]
+        first = await found.find(spec, OWN)
+        monkeypatch.setattr(sessions, "KNOWN_MOST", 2)
+        for number in range(5):
+            found._remember((AGENT, f"other-{number}"), first.id if first is not None else "")
+        assert list(found._known) == [(AGENT, "other-3"), (AGENT, "other-4")]
+        assert first is await found.find(spec, OWN) is there.session
+
+    check(scenario)

@@ -237,6 +237,8 @@ def _default(row: Setting, env: Mapping[str, str]) -> Any:
 
 
 def _read_config(path: Path, *, must_exist: bool) -> dict[str, Any]:
+    if os.fspath(path) == os.devnull:  # no plain file, and how people say that they want none
+        return {}
     try:
         text = read_own(path)
     except FileNotFoundError:

@@ -5,7 +5,8 @@ Rule 2: a request is sent a second time only when it is safe: the connection was
 come, and the request may be repeated (GET and the like, or one with an ``Idempotency-Key``).
 Rule 3: what goes wrong below HTTP leaves here as ``Unavailable``, naming the address and the reason.
 Rule 4: an error that the hub answered is that error of ``trunkline.errors``, by its code.
-Rule 5: a hub that moved is looked for once, and only sent again what it may get twice.
+Rule 5: what answers may be no hub, or a hostile one: an answer has an end in time and in size.
+Rule 6: a hub that moved is looked for once, and only sent again what it may get twice.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import asyncio
 import ipaddress
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import SplitResult, quote, urlencode, urlsplit
@@ -42,6 +43,10 @@ CONNECT_TIMEOUT_S = 10.0
 READ_BYTES = 1 << 18
 """What the hub writes at most in one go."""
 IDLE_CONNECTIONS = 4
+ANSWER_MOST = 1 << 30
+"""Bytes of an answer, which is held in memory: the longest are files."""
+ERROR_MOST = 1 << 20
+"""Bytes of an answer that is an error."""
 _REPEATABLE = frozenset({"GET", "HEAD", "PUT", "DELETE"})
 
 
@@ -160,6 +165,17 @@ class Connection:
             assert isinstance(event, h11.Data)
             yield bytes(event.data)
 
+    async def whole(self, most: int) -> bytes:
+        """The body; Unavailable where it is longer than that."""
+        pieces, size = [], 0
+        async with aclosing(self.chunks()) as chunks:
+            async for chunk in chunks:
+                size += len(chunk)
+                if size > most:
+                    raise Unavailable(f"the hub at {self._endpoint.url} answered with more than {most >> 10} KiB")
+                pieces.append(chunk)
+        return b"".join(pieces)
+
     def reusable(self) -> bool:
         """Start the next exchange, if this one ended cleanly on both sides."""
         if self._state.our_state is not h11.DONE or self._state.their_state is not h11.DONE or self._reader.at_eof():
@@ -212,13 +228,13 @@ class Pool:
         self.endpoint = endpoint
         self._idle: list[Connection] = []
 
-    async def ask(self, request: HttpRequest, *, timeout_s: float) -> HttpResponse:
+    async def ask(self, request: HttpRequest, *, timeout_s: float, most: int = ANSWER_MOST) -> HttpResponse:
         """Send a request and read its whole answer."""
         try:
             async with asyncio.timeout(timeout_s):
                 connection, head = await self.begin(request)
                 try:
-                    body = b"".join([chunk async for chunk in connection.chunks()])
+                    body = await connection.whole(most if head.status_code < 400 else min(most, ERROR_MOST))
                 except BaseException:
                     await connection.close()
                     raise

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from trunkline.dialects.context.envelope import UnknownEvent
     from trunkline.dialects.context.events import Event
 
+FRAME_MOST = 512 << 20
+"""Bytes of one event: the longest line of an agent has 64 MiB, and an event of it may say it more than once, escaped."""
+
+
 class ServerEvent(msgspec.Struct, frozen=True, gc=False):
     """One dispatched event; ``id`` is the one that its own frame carried."""
 
@@ -40,6 +44,8 @@ class EventParser:
         self.retry_s: float | None = None
         """How long the server asked us to wait before reconnecting."""
         self._pending: list[bytes] = []
+        self._size = 0
+        """Bytes that wait for the rest of their frame."""
         self._carriage_return = False
 
     def feed(self, data: bytes) -> list[ServerEvent]:
@@ -49,9 +55,13 @@ class EventParser:
             return []
         if not self._ends_a_frame(data):
             self._pending.append(data)
+            self._size += len(data)
+            if self._size > FRAME_MOST:
+                raise Unavailable(f"the hub sent an event of more than {FRAME_MOST >> 20} MiB")
             return []
         *frames, rest = b"".join((*self._pending, data)).split(b"\n\n")
         self._pending = [rest] if rest else []
+        self._size = len(rest)
         return [event for frame in frames if (event := self._event(frame)) is not None]
 
     def _newlines(self, data: bytes) -> bytes:

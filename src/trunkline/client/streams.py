@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 import h11
 
 from trunkline.client.http import (
+    ERROR_MOST,
     Connection,
     HttpRequest,
     HttpResponse,
@@ -140,13 +141,20 @@ async def _chunks(pool: Pool, request: HttpRequest) -> AsyncGenerator[bytes, Non
     connection, head = await _begin(pool, request)
     try:
         if not 200 <= head.status_code < 300:
-            body = b"".join([chunk async for chunk in connection.chunks()])
-            raise error_of(HttpResponse(head.status_code, headers_of(head), body))
+            raise error_of(HttpResponse(head.status_code, headers_of(head), await _error_body(connection, pool.endpoint.url)))
         async with aclosing(_until_silent(connection, pool.endpoint.url)) as chunks:
             async for chunk in chunks:
                 yield chunk
     finally:
         await connection.close()
+
+
+async def _error_body(connection: Connection, url: str) -> bytes:
+    try:
+        async with asyncio.timeout(SILENCE_S):
+            return await connection.whole(ERROR_MOST)
+    except TimeoutError as error:
+        raise Unavailable(f"the hub at {url} did not finish its answer within {SILENCE_S:g} s") from error
 
 
 async def _begin(pool: Pool, request: HttpRequest) -> tuple[Connection, h11.Response]:

@@ -94,7 +94,7 @@ class CodexStore(FileStore):
         with suppress(OSError), look_at(max(versions)[1]) as look:
             wanted = [name for name in _WANTED if name in look.columns("threads")]
             if "id" in wanted:
-                rows = look.rows(f"SELECT {', '.join(wanted)} FROM threads ORDER BY rowid DESC LIMIT ?", (LISTED_MOST,))
+                rows = look.whole("threads", wanted, "ORDER BY rowid DESC LIMIT ?", (LISTED_MOST,))
                 return {row[0]: dict(zip(wanted, row, strict=True)) for row in rows if isinstance(row[0], str)}
         return {}
 

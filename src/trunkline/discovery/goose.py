@@ -42,7 +42,8 @@ REMEMBERED = 1_000
 _ID = re.compile(r"[0-9]{8}_[0-9]{1,9}")
 _WANTED = ("id", "name", "description", "session_type", "working_dir", "created_at", "updated_at", "accumulated_total_tokens",
            "total_tokens", "model_config_json", "archived_at", "parent_session_id")
-_MESSAGE = "SELECT id, message_id, role, created_timestamp, content_json, metadata_json FROM messages WHERE session_id = ?"
+_MESSAGE = ("id", "message_id", "role", "created_timestamp", "content_json", "metadata_json")
+_OWN = "WHERE session_id = ?"
 
 
 class GooseStore:
@@ -93,8 +94,7 @@ class GooseStore:
         try:
             with look_at(self._path) as look:
                 wanted = [name for name in _WANTED if name in look.columns("sessions")]
-                rows = look.rows(f"SELECT {', '.join(wanted)} FROM sessions {which} ORDER BY updated_at DESC LIMIT ?",
-                                 (*values, LISTED_MOST))
+                rows = look.whole("sessions", wanted, f"{which} ORDER BY updated_at DESC LIMIT ?", (*values, LISTED_MOST))
                 found = [each for row in rows if (each := self._found(dict(zip(wanted, row, strict=True)))) is not None]
                 previewed = [_with_words(look, each) for each in found[:PREVIEWED]]
         except OSError:
@@ -150,7 +150,7 @@ class GooseFollower(Following):
     def _remember(self) -> None:
         try:
             with look_at(self._path) as look:
-                rows = _messages(look, f"{_MESSAGE} AND id <= ? ORDER BY id DESC LIMIT ?", (self._id, self.position, REMEMBERED))
+                rows = _messages(look, f"{_OWN} AND id <= ? ORDER BY id DESC LIMIT ?", (self._id, self.position, REMEMBERED))
         except OSError:
             return
         for row in reversed(rows):
@@ -161,11 +161,11 @@ class GooseFollower(Following):
 def rows_after(path: str, session_id: str, number: int, most: int) -> list[Row]:
     """The next rows of a session behind one; OSError where they cannot be read."""
     with look_at(path) as look:
-        return _messages(look, f"{_MESSAGE} AND id > ? ORDER BY id LIMIT ?", (session_id, number, most))
+        return _messages(look, f"{_OWN} AND id > ? ORDER BY id LIMIT ?", (session_id, number, most))
 
 
-def _messages(look: Look, query: str, values: tuple[Any, ...]) -> list[Row]:
-    return [row for each in look.rows(query, values) if (row := _row(each)) is not None]
+def _messages(look: Look, which: str, values: tuple[Any, ...]) -> list[Row]:
+    return [row for each in look.whole("messages", _MESSAGE, which, values) if (row := _row(each)) is not None]
 
 
 def _row(row: tuple[object, ...]) -> Row | None:
@@ -178,11 +178,11 @@ def _row(row: tuple[object, ...]) -> Row | None:
 
 def _with_words(look: Look, found: FoundSession) -> FoundSession:
     """With its first prompt, where it has no name, and the agent's last words, where these are near the ends."""
-    last = _messages(look, f"{_MESSAGE} ORDER BY id DESC LIMIT ?", (found.id, LOOKED_BACK))
+    last = _messages(look, f"{_OWN} ORDER BY id DESC LIMIT ?", (found.id, LOOKED_BACK))
     said = next((text for row in last if (text := answer_of(row))), "")[:LAST_MOST]
     if found.title:
         return msgspec.structs.replace(found, last_message=said)
-    first = _messages(look, f"{_MESSAGE} ORDER BY id LIMIT ?", (found.id, LOOKED_BACK))
+    first = _messages(look, f"{_OWN} ORDER BY id LIMIT ?", (found.id, LOOKED_BACK))
     title = next((text for row in first if (text := prompt_of(row))), "").split("\n", 1)[0][:TITLE_MOST]
     return msgspec.structs.replace(found, last_message=said, title=title)
 

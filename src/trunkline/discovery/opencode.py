@@ -44,6 +44,9 @@ Message = tuple[Row, list[Row]]
 _ID = re.compile(r"ses_[0-9A-Za-z]{1,64}")
 _WANTED = ("id", "parent_id", "directory", "title", "model", "time_created", "time_updated", "time_archived", "tokens_input",
            "tokens_output", "tokens_reasoning", "tokens_cache_read", "tokens_cache_write")
+_ROW = ("id", "time_created", "time_updated", "data")
+_PLACES = ("part", (*_ROW, "message_id")), ("message", (*_ROW, "id"))
+"""Where rows of a session are, and of which message each is."""
 _TOKENS = tuple(name for name in _WANTED if name.startswith("tokens"))
 
 
@@ -109,8 +112,8 @@ class OpencodeStore:
         try:
             with look_at(self._path) as look:
                 wanted = [name for name in _WANTED if name in look.columns("session")]
-                rows = look.rows(f"SELECT {', '.join(wanted)} FROM session WHERE parent_id IS NULL {which} "
-                                 "ORDER BY time_updated DESC LIMIT ?", (*values, LISTED_MOST))
+                rows = look.whole("session", wanted, f"WHERE parent_id IS NULL {which} ORDER BY time_updated DESC LIMIT ?",
+                                  (*values, LISTED_MOST))
                 found = [each for row in rows if (each := self._found(dict(zip(wanted, row, strict=True)))) is not None]
                 previewed = [_with_last(look, each) for each in found[:PREVIEWED]]
         except OSError:
@@ -137,7 +140,7 @@ class OpencodeStore:
 
 def _with_last(look: Look, found: FoundSession) -> FoundSession:
     """With the agent's last words, where they are near the end."""
-    rows = look.rows("SELECT data FROM part WHERE session_id = ? ORDER BY id DESC LIMIT ?", (found.id, LOOKED_BACK))
+    rows = look.whole("part", ("data",), "WHERE session_id = ? ORDER BY id DESC LIMIT ?", (found.id, LOOKED_BACK))
     texts = (answer_of(read_object(_bytes(row[0])) or {}) for row in rows)
     return msgspec.structs.replace(found, last_message=next((text for text in texts if text), "")[:LAST_MOST])
 
@@ -168,9 +171,8 @@ class OpencodeRowsOf:
     def messages(self, after: tuple[int, str], most: int) -> list[Message]:
         """The next messages behind one, each with all of its parts, in order."""
         with look_at(self._path) as look:
-            rows = look.rows(
-                "SELECT id, time_created, time_updated, data FROM message WHERE session_id = ? AND (time_created, id) > (?, ?) "
-                "ORDER BY time_created, id LIMIT ?", (self._id, *after, most))
+            rows = look.whole("message", _ROW, "WHERE session_id = ? AND (time_created, id) > (?, ?) "
+                              "ORDER BY time_created, id LIMIT ?", (self._id, *after, most))
             return [(message, _parts(look, message.id)) for row in rows if (message := _row(row)) is not None]
 
     def changes(self, since: int, most: int) -> tuple[list[Message], list[Row]]:
@@ -184,10 +186,11 @@ class OpencodeRowsOf:
     def _written(self, compares: str, time: int, order: str, most: int) -> tuple[list[Message], list[Row]]:
         with look_at(self._path) as look:
             where = f"WHERE session_id = ? AND time_updated {compares} ?"
-            rows = look.rows(
-                f"SELECT * FROM (SELECT id, time_created, time_updated, data, message_id FROM part {where} "
-                f"UNION ALL SELECT id, time_created, time_updated, data, id FROM message {where}) "
+            numbers = look.rows(
+                f"SELECT place, number FROM (SELECT 0 place, rowid number, time_updated, id FROM part {where} "
+                f"UNION ALL SELECT 1, rowid, time_updated, id FROM message {where}) "
                 f"ORDER BY time_updated {order}, id LIMIT ?", (self._id, time, self._id, time, most))
+            rows = [row for place, number in numbers for row in look.numbered(*_PLACES[place], number)]
             found = [read for each in rows if (read := _with_message(each)) is not None]
             parts: dict[str, list[Row]] = {message_id: [] for _, message_id in found}
             for row, message_id in found:
@@ -200,13 +203,12 @@ class OpencodeRowsOf:
 
 
 def _message(look: Look, message_id: str) -> Row | None:
-    rows = look.rows("SELECT id, time_created, time_updated, data FROM message WHERE id = ? LIMIT 1", (message_id,))
+    rows = look.whole("message", _ROW, "WHERE id = ? LIMIT 1", (message_id,))
     return _row(rows[0]) if rows else None
 
 
 def _parts(look: Look, message_id: str) -> list[Row]:
-    rows = look.rows("SELECT id, time_created, time_updated, data FROM part WHERE message_id = ? ORDER BY id LIMIT 10000",
-                     (message_id,))
+    rows = look.whole("part", _ROW, "WHERE message_id = ? ORDER BY id LIMIT 10000", (message_id,))
     return [row for each in rows if (row := _row(each)) is not None]
 
 

@@ -5,7 +5,9 @@ long as one look takes. ``-shm`` is opened read-only; where there is none to sha
 Rule 2: a look has an end: in rows, by whoever asks, in time (``LOOK_S``) and in memory (``VALUE_MOST``, ``TAKEN_MOST``), however
 a damaged or hostile file is made.
 Rule 3: only what is stored is read. A view, or a column that is computed, makes gigabytes out of a small file.
-Rule 4: what cannot be read is an OSError, whatever SQLite calls it.
+Rule 4: what is sorted, compared and counted is short (``SHORT_MOST``); long values are fetched one row at a time. Pages can be
+crafted so that each of a thousand rows has the same 60 MiB: SQLite sorts them before it returns the first.
+Rule 5: what cannot be read is an OSError, whatever SQLite calls it.
 """
 
 from __future__ import annotations
@@ -32,6 +34,12 @@ STEPS = 10_000
 VALUE_MOST = 64 << 20
 """Bytes of one value: as a line of a file that is followed."""
 
+SHORT_MOST = 4 << 10
+"""Bytes of a value in a query that sorts, compares or counts: ids and times."""
+
+SCHEMA_MOST = 1 << 20
+"""Bytes of what makes one table; theirs have some hundreds."""
+
 TAKEN_MOST = 256 << 20
 """Bytes of memory that all rows of one look take: as much as is copied of a session's file."""
 
@@ -50,13 +58,29 @@ Row = tuple[Any, ...]
 class Look:
     """One look at a database."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, until: float) -> None:
         self._connection = connection
+        self._until = until
         self._taken = 0
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
-        """The rows of a query, which bounds them."""
+        """The rows of a query, which bounds them. Whatever it reads is short; OSError where it is not."""
+        return self._rows(query, values, SHORT_MOST)
+
+    def whole(self, table: str, columns: Sequence[str], which: str, values: Sequence[object] = ()) -> list[Row]:
+        """Rows of a table with all that they hold. ``which`` ones and in what order: the end of a query."""
+        numbers = self.rows(f"SELECT rowid FROM {table} {which}", values)
+        return [row for (number,) in numbers for row in self.numbered(table, columns, number)]
+
+    def numbered(self, table: str, columns: Sequence[str], number: object) -> list[Row]:
+        """One row by its number, where it is still there."""
+        return self._rows(f"SELECT {', '.join(columns)} FROM {table} WHERE rowid = ? LIMIT 1", (number,), VALUE_MOST)
+
+    def _rows(self, query: str, values: Sequence[object], most: int) -> list[Row]:
+        if time.monotonic() > self._until:
+            raise OSError(errno.ETIMEDOUT, "the database cannot be read: it takes too long")
         with _as_os_errors():
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most)
             return list(map(self._counted, self._connection.execute(query, values)))
 
     def _counted(self, row: Row) -> Row:
@@ -77,16 +101,17 @@ def look_at(path: str) -> Iterator[Look]:
     check_plain(os.lstat(path).st_mode, path)
     with _as_os_errors():
         connection = _open(path)
+    until = time.monotonic() + LOOK_S
     with closing(connection):
         with _as_os_errors():
-            _set_up(connection)
-        yield Look(connection)
+            _set_up(connection, until)
+        yield Look(connection, until)
 
 
-def _set_up(connection: sqlite3.Connection) -> None:
-    until = time.monotonic() + LOOK_S
+def _set_up(connection: sqlite3.Connection, until: float) -> None:
     connection.set_progress_handler(lambda: time.monotonic() > until, STEPS)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_MOST)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, SCHEMA_MOST)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, SCHEMA_MOST)
     connection.text_factory = _text
     for pragma in ("query_only=1", "trusted_schema=0", "cell_size_check=1", "temp_store=2", "mmap_size=0"):
         connection.execute(f"PRAGMA {pragma}")

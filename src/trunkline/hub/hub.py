@@ -25,6 +25,7 @@ from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import close_nursery
 from trunkline.dialects.acp.initialize import AgentCapabilities
 from trunkline.discovery.base import FoundSession
+from trunkline.disk.own_folder import make_own_folder
 from trunkline.errors import HubStopping, NotClustered, SessionInUse, TrunklineError
 from trunkline.feeds.hub import HubFeed
 from trunkline.feeds.session import TailBudget
@@ -136,7 +137,7 @@ class Hub:
     async def __aenter__(self) -> Self:
         if self.options.keeps_files:
             for folder in (self.options.data, self.options.data / "agents"):
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_own_folder(folder)
         await self._journal.__aenter__()
         self.policies.changed = partial(asyncio.get_running_loop().call_soon_threadsafe, self._memory.on_rules_changed)
         self.everything.start(self._journal.last_pos)

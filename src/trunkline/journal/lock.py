@@ -1,19 +1,26 @@
 """The right to be the only writer of a data folder.
 
-Rule: whoever holds ``hub.lock`` is the hub of this folder. The kernel gives it up with the process, however that ends.
+Rule 1: whoever holds ``hub.lock`` is the hub of this folder. The kernel gives it up with the process, however that ends.
+Rule 2: what is no plain file in its place is an error that names it, and nobody waits for it.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import time
 from pathlib import Path
+
+from trunkline.errors import StorageError
 
 PATIENCE_S = 0.2
 """Others look whether the lock is held by holding it for an instant; a hub that starts waits that long out."""
 
 NAME = "hub.lock"
+
+MEND = "while no hub runs here it may be removed, the next one makes its own"
+"""What to do about one that cannot be used."""
 
 
 class FolderLock:
@@ -25,7 +32,7 @@ class FolderLock:
 
     def take(self) -> bool:
         """Become the holder; False where another process is."""
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = _opened(self.path, os.O_RDWR | os.O_CREAT)
         if not _locked_in_time(descriptor):
             os.close(descriptor)
             return False
@@ -42,16 +49,34 @@ class FolderLock:
     def holder(self) -> int | None:
         """The pid of the process that holds the lock; None when nobody does. 0 while it has not written it."""
         try:
-            descriptor = os.open(self.path, os.O_RDONLY)
+            descriptor = _opened(self.path, os.O_RDONLY)
         except (FileNotFoundError, NotADirectoryError):
             return None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return int(os.read(descriptor, 32).strip() or b"0")
+            return _number(os.read(descriptor, 32).strip())
         finally:
             os.close(descriptor)
         return None
+
+
+def _opened(path: Path, flags: int) -> int:
+    try:
+        descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError as error:
+        raise StorageError(f"cannot use {path}: {error.strerror}; {MEND}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise StorageError(f"cannot use {path}: it is not a plain file; {MEND}")
+    return descriptor
+
+
+def _number(text: bytes) -> int:
+    """A pid; 0 where somebody else wrote there."""
+    return int(text) if text.isdigit() else 0
 
 
 def _locked_in_time(descriptor: int) -> bool:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 FOUND_S: Final = 5.0
 """How long a session may take to have a file; the program writes one with the first prompt."""
 FOUND_LOOK_S: Final = 0.2
+KNOWN_MOST: Final = 1_000
+"""Sessions whose ids are remembered: a program may name as many as it likes, and the oldest is found again as at first."""
 WAIT_S: Final = 20.0
 """How long a session may take to be followed, its file's reading included."""
 
@@ -65,5 +67,10 @@ class TerminalSessions:
                 if not left:
                     raise
                 await asyncio.sleep(FOUND_LOOK_S)
-        self._known[key] = joined.session_id
+        self._remember(key, joined.session_id)
         return await self._hub.session(joined.session_id)
+
+    def _remember(self, key: tuple[str, str], session_id: str) -> None:
+        while len(self._known) >= KNOWN_MOST:
+            del self._known[next(iter(self._known))]
+        self._known[key] = session_id

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from starlette.types import Receive, Scope, Send
 
+from trunkline.disk.own_folder import make_own_folder
 from trunkline.errors import (
     ClientDisconnect,
     Forbidden,
@@ -219,7 +220,7 @@ def build_app(hub: Hub, options: ServerOptions, elsewhere: Elsewhere | None = No
     """The application that serves ``hub``, and with it what is ``elsewhere`` in its cluster. ``sight``: what it shows, where that
     is more than the hub's own sessions."""
     tokens = Tokens.open(options.data, options.token)
-    options.playground.mkdir(mode=0o700, exist_ok=True)
+    make_own_folder(options.playground)
     streams = Streams(tokens.is_live, tokens.left_s, tokens.left)
     editors = HttpConnections(tokens)
     subscriptions = Subscriptions(options.data, tokens.is_live, allow=options.push_allow)

@@ -101,3 +101,15 @@ def test_an_address_that_is_none_is_left_out() -> None:
 
 def test_machines_have_the_registrys_names() -> None:
     assert machine_name("darwin", "arm64") == "darwin-aarch64" and machine_name("linux", "AMD64") == "linux-x86_64"
+
+
+def test_of_a_hostile_file_nothing_is_long_that_is_told() -> None:
+    long = b"x" * 1_000_000
+    (listed,) = read_registry(b'{"agents":[{"id":"' + long + b'"}]}')
+    assert len(listed.id) == 64 and len(listed.problem) < 200
+    with pytest.raises(Invalid, match="has nothing for this machine") as refused:
+        entry_of(agent(binary={f"m{number}{'x' * 1000}": {"archive": "https://a", "cmd": "a"} for number in range(100)}),
+                 None, "linux-x86_64")
+    assert len(refused.value.message) < 2_000
+    with pytest.raises(Invalid, match="it has 10001 agents"):
+        read_registry(b'{"agents":[' + b",".join([b"1"] * 10_001) + b"]}")

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import socket
 import ssl
@@ -81,6 +82,21 @@ def test_a_log_or_key_of_the_approvals_that_is_no_file_keeps_the_hub_from_starti
     refused = place.call("serve", "--no-open", "--port", "0")
     assert refused.returncode == 1 and refused.stdout == b""
     assert str(place.data.path / name).encode() in refused.stderr and b"Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize(("name", "make"), [
+    ("hub.lock", Path.mkdir), ("hub.lock", os.mkfifo), ("hub.json", Path.mkdir), ("agents", Path.touch),
+    ("playground", Path.touch),
+], ids=["lock is a folder", "lock is a pipe", "record is a folder", "agents is a file", "playground is a file"])
+def test_something_else_in_the_place_of_the_hubs_own_keeps_it_from_starting_and_it_says_what_to_do(
+        place: Place, name: str, make: Callable[[Path], None]) -> None:
+    place.data.path.mkdir(mode=0o700, parents=True)
+    make(place.data.path / name)
+    refused = place.call("serve", "--no-open", "--port", "0")
+    assert refused.returncode == 1 and refused.stdout == b"" and b"Traceback" not in refused.stderr
+    last = refused.stderr.decode().splitlines()[-1]
+    assert str(place.data.path / name) in last and re.search(r"move it away|may be removed", last)
+    shutil.rmtree(place.data.path)
 
 
 def test_the_given_token_takes_the_place_of_the_generated_one(place: Place) -> None:

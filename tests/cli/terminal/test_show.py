@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.cli.terminal.test_screen import Out
 from tests.tooling.rows import every_row
+from trunkline.cli.terminal import show as module
 from trunkline.cli.terminal.screen import Screen
 from trunkline.cli.terminal.show import ANSWER, ASKS, Show
 from trunkline.dialects.context.types import PASSED_ON
@@ -167,3 +170,13 @@ def test_who_answered_is_told_by_name_and_never_by_an_id(told: dict[str, Any], w
 def test_who_answered_a_question_is_told_the_same_way() -> None:
     answered = {"type": "question_resolved", "action": "accept", "resolvedBy": "browser (bd97ee34b91c)"}
     assert _shown(answered, {**answered, "resolvedBy": "main"}) == ["  answered by a browser", "  answered by you"]
+
+
+def test_of_calls_that_never_end_so_many_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CALLS_KNOWN", 3)
+    show = Show(Screen(Out()))
+    for number in range(9):
+        show.packet(_start(str(number), "a name " * 1_000))
+        show.packet(_progress(str(number), "in_progress", title="x" * 10_000))
+    assert list(show._names) == list(show._running) == ["6", "7", "8"]
+    assert max(map(len, (*show._names.values(), *show._running.values()))) <= module.NAME_CHARS

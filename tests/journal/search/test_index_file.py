@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 from contextlib import closing
@@ -110,3 +111,23 @@ def test_only_what_a_new_file_would_mend_is_damage(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.OperationalError) as raised, closing(sqlite3.connect(tmp_path / "none" / "x")):
         pass
     assert not is_damage(raised.value)
+
+
+def test_one_that_cannot_be_scrubbed_when_it_is_opened_leaves_nothing_open(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: IndexFile) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    path = tmp_path / "search.db"
+    index = IndexFile(path)
+    index.add([("a", said(1, "blue", 1))], {}, ())
+    index.forget("a")
+    index.close()
+    monkeypatch.setattr(IndexFile, "scrub", full)
+    with pytest.raises(sqlite3.OperationalError):
+        IndexFile(path)
+    assert [each for each in open_files() if each.startswith(str(path))] == []
+
+
+def open_files() -> list[str]:
+    return [os.readlink(each) for each in Path("/proc/self/fd").iterdir() if os.path.lexists(each)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -98,3 +100,51 @@ def test_what_is_deleted_takes_no_memory_now_or_at_the_next_start(tmp_path: Path
     log.note([ONE])
     assert list(log._newest) == ["a"] and list(opened(path)._newest) == ["a"]
     assert len(read_log(path, KEY).notes) == 61, "each deletion is written down once"
+
+
+def test_a_giant_log_is_read_in_pieces_and_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain_log, "LOG_MOST", 40 << 20)
+    path = tmp_path / "audit.log"
+    opened(path).note([ONE])
+    os.truncate(path, 100 << 20)
+    tracemalloc.start()
+    found = read_log(path, KEY)
+    opened(path).note([TWO])
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 1 << 20 and found.notes == [ONE] and "line 3 of" in found.wrong
+    assert path.stat().st_size > 100 << 20, "what does not fit stays, and is added to"
+
+
+def test_of_lines_that_are_none_so_many_are_read_and_the_rest_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "audit.log"
+    opened(path).note([ONE, TWO])
+    before = path.stat().st_size
+    path.write_bytes(path.read_bytes() + b"\n" * 100_000 + b"x" * (chain_log.LINE_MOST + 1) + b"\n")
+    found = read_log(path, KEY)
+    assert (found.notes, found.size) == ([ONE, TWO], before + chain_log.UNFIT_MOST + 1) and "line 4 of" in found.wrong
+    monkeypatch.setattr(chain_log, "LOG_MOST", 10)
+    assert "is longer than" in read_log(path, KEY).wrong
+
+
+def test_a_line_that_is_longer_than_ours_does_not_fit(tmp_path: Path) -> None:
+    path = tmp_path / "audit.log"
+    opened(path).note([ONE])
+    lines = path.read_bytes()
+    path.write_bytes(lines.replace(b'{"session":"a"', b'{"session":"a"' + b" " * chain_log.LINE_MOST))
+    assert "line 2 of" in read_log(path, KEY).wrong
+    path.write_bytes(lines + b"x" * 3 * chain_log.LINE_MOST)
+    assert read_log(path, KEY).wrong == "", "the end of a crash, however long"
+
+
+def test_of_very_many_notes_those_are_kept_that_say_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain_log, "NOTES_MOST", 10)
+    path = tmp_path / "audit.log"
+    log = opened(path)
+    log.note([Note("a", n, f"h{n}") for n in (*range(1, 9), 3)])
+    log.note([Note("b", n, f"h{n}") for n in range(1, 4)])
+    found = read_log(path, KEY)
+    assert found.kept()["a"] == [Note("a", 8, "h8"), Note("a", 3, "h3")] and found.kept()["b"][-1] == Note("b", 3, "h3")
+    assert (found.count, found.rises, found.wrong) == (12, False, "")
+    log.note([Note(f"s{number}", 1, "h") for number in range(20)])
+    assert "more than 2 sessions" in read_log(path, KEY).wrong

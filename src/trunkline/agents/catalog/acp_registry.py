@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from itertools import islice
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
@@ -22,10 +23,19 @@ from trunkline.errors import Invalid, NotFound
 By = Literal["npx", "uvx", "binary"]
 WAYS: Final[tuple[By, ...]] = get_args(By)
 
+AGENTS_MOST: Final = 10_000
+"""Agents of one file; the public registry has a few dozen."""
+
+TOLD_MOST: Final = 20
+"""Kinds of machines that an error names."""
+
 _PACKAGE = re.compile(r"[A-Za-z0-9@][\w@./+\[\]=<>!~^-]{0,213}")
 """No word that a package runner takes for an option."""
 _PROGRAM = re.compile(r"[A-Za-z0-9_.][\w.+-]{0,99}")
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+ID_CHARS: Final = 64
+"""Of an id that is shown; a longer one is none."""
+
 _MACHINES: Final = {"arm64": "aarch64", "amd64": "x86_64"}
 
 Variables = dict[str, str]
@@ -97,6 +107,8 @@ def read_registry(content: bytes) -> list[Listed]:
         raise Invalid(f"not the JSON of an agent registry: {plain_error(error)}") from None
     if "agents" not in whole and "distribution" not in whole:
         raise Invalid("not the JSON of an agent registry: it has neither `agents` nor a `distribution`")
+    if len(entries) > AGENTS_MOST:
+        raise Invalid(f"it has {len(entries)} agents, more than {AGENTS_MOST}")
     return [_listed(entry) for entry in entries]
 
 
@@ -150,7 +162,7 @@ def _listed(entry: msgspec.Raw) -> Listed:
 
 def _id_of(entry: msgspec.Raw) -> str:
     try:
-        return decoders.decode(entry, _Named).id
+        return decoders.decode(entry, _Named).id[:ID_CHARS]
     except BROKEN:
         return ""
 
@@ -175,7 +187,8 @@ def _of_package(agent: RegistryAgent, way: Literal["npx", "uvx"]) -> dict[str, A
 def _of_archive(agent: RegistryAgent, machine: str) -> dict[str, Any]:
     targets = agent.distribution.binary
     if machine not in targets:
-        raise Invalid(f"{agent.id}: distribution.binary: has nothing for this machine ({machine}); it has {', '.join(targets)}")
+        others = ", ".join(name[:ID_CHARS] for name in islice(targets, TOLD_MOST))
+        raise Invalid(f"{agent.id}: distribution.binary: has nothing for this machine ({machine}); it has {others}")
     target = targets[machine]
     where = f"{agent.id}: distribution.binary.{machine}"
     program = target.cmd.replace("\\", "/").rpartition("/")[2]

@@ -61,18 +61,24 @@ class DataDir:
         except (FileNotFoundError, NotADirectoryError, *BROKEN):
             return None
         except OSError as error:
-            raise StorageError(f"cannot read {self.record_path}: {error.strerror}") from error
+            raise _unusable(self.record_path, error) from error
 
     def write_record(self, record: HubRecord) -> None:
         """Write ``hub.json`` in one step: nobody reads half of it."""
         draft = self.path / f"hub.json.{os.getpid()}"
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(msgspec.json.encode(record) + b"\n")
-        draft.replace(self.record_path)
+        try:
+            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(msgspec.json.encode(record) + b"\n")
+            draft.replace(self.record_path)
+        except OSError as error:
+            raise _unusable(self.record_path, error) from error
 
     def remove_record(self) -> None:
-        """The hub no longer listens."""
-        self.record_path.unlink(missing_ok=True)
+        """The hub no longer listens. StorageError where something else is in the place of that file."""
+        try:
+            self.record_path.unlink(missing_ok=True)
+        except OSError as error:
+            raise _unusable(self.record_path, error) from error
 
     def token(self) -> str | None:
         """The token that the hub generated here; None before its first start."""
@@ -88,10 +94,13 @@ class DataDir:
         return self.lock.holder()
 
     def open_log(self) -> int:
-        """A descriptor that appends to the log of a hub without a terminal."""
-        too_long = self.log_path.exists() and self.log_path.stat().st_size > LOG_BYTES
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if too_long else 0)
-        return os.open(self.log_path, flags, 0o600)
+        """A descriptor that appends to the log of a hub without a terminal. A pipe in its place is not waited for."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
+        try:
+            too_long = self.log_path.exists() and self.log_path.stat().st_size > LOG_BYTES
+            return os.open(self.log_path, flags | (os.O_TRUNC if too_long else 0), 0o600)
+        except OSError as error:
+            raise _unusable(self.log_path, error) from error
 
 
 class HubLock:
@@ -105,7 +114,11 @@ class HubLock:
         """Take it, or raise HubLocked, which names who has it."""
         if not self._folder.lock.take():
             raise _locked(self._folder)
-        self._folder.remove_record()  # of a hub that crashed
+        try:
+            self._folder.remove_record()  # of a hub that crashed
+        except StorageError:
+            self._folder.lock.give_up()
+            raise
         self._is_taken = True
         return self
 
@@ -113,9 +126,16 @@ class HubLock:
         return self if self._is_taken else self.taken()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._folder.remove_record()
-        self._folder.lock.give_up()
         self._is_taken = False
+        try:
+            self._folder.remove_record()
+        finally:
+            self._folder.lock.give_up()
+
+
+def _unusable(path: Path, error: OSError) -> StorageError:
+    """The hub makes each of these files itself: what else is there is somebody's, and not ours to remove."""
+    return StorageError(f"cannot use {path}: {error.strerror}; move it away, the hub makes its own")
 
 
 def _locked(folder: DataDir) -> HubLocked:

@@ -23,6 +23,8 @@ from trunkline.settings import Settings
 
 READY_S = 20.0
 """How long a hub may take to answer; on an idle machine it takes 0.4 s."""
+HEALTH_MOST = 64 << 10
+"""Bytes of the answer to that."""
 HEALTH_S = 2.0
 POLL_S = 0.02
 IDLE_EXIT_S = 1800
@@ -83,7 +85,7 @@ async def answers(endpoint: Endpoint) -> bool:
     """Whether ``/healthz`` answers; asked without the token."""
     pool = Pool(Endpoint(endpoint.url, None, endpoint.certificate))
     try:
-        return (await pool.ask(HttpRequest("GET", "/healthz"), timeout_s=HEALTH_S)).status == 200
+        return (await pool.ask(HttpRequest("GET", "/healthz"), timeout_s=HEALTH_S, most=HEALTH_MOST)).status == 200
     except Unavailable:
         return False
     finally:

@@ -26,6 +26,10 @@ _ID_BEHIND = re.compile(r" \([0-9a-f]{12}\)(?=$| \()")
 _DECIDED = re.compile(r"(?<=: decided by )[^\n]+$")
 """Who wrote a rule, at the end of a reason that the hub gave."""
 
+CALLS_KNOWN = 2_000
+"""Calls whose names are remembered, and that are taken to run: as many as a hub follows."""
+NAME_CHARS = 1_000
+
 UNNAMED = "browser"
 """What the hub calls a browser that nobody gave a name."""
 
@@ -98,7 +102,9 @@ class Show:
             self._screen.line(text_of(packet.get("content")), mark="▸", colour="cyan")
 
     def _started(self, packet: Fields) -> None:
-        self._names[str(packet.get("toolCallId"))] = str(packet.get("title", ""))
+        while len(self._names) >= CALLS_KNOWN:
+            del self._names[next(iter(self._names))]
+        self._names[str(packet.get("toolCallId"))] = str(packet.get("title", ""))[:NAME_CHARS]
 
     def _progress(self, packet: Fields) -> None:
         call_id, status = str(packet.get("toolCallId")), str(packet.get("status"))
@@ -109,7 +115,9 @@ class Show:
         elif status == "in_progress":
             if call_id not in self._running and not self._screen.terminal:
                 self._tool_line("→", None, label)
-            self._running[call_id] = label
+            self._running[call_id] = label[:NAME_CHARS]
+            if len(self._running) > CALLS_KNOWN:
+                del self._running[next(iter(self._running))]
 
     def _finished(self, label: str, status: str, packet: Fields) -> None:
         mark, colour = STATUS_MARKS[status]

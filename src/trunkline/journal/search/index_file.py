@@ -11,6 +11,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
@@ -52,16 +53,14 @@ class IndexFile:
         self._wiper = Wiper(path) if path is not None else None
         self._queries = database.load_queries(_HERE / "queries.sql")
         try:
-            self._connection = self._open()
+            self._begin()
         except sqlite3.DatabaseError as error:
             if "fts5" in str(error):
                 raise Unsupported("search needs an SQLite with FTS5, and this Python has none") from error
             if path is None or not is_damage(error):
                 raise
             remove(path)
-            self._connection = self._open()
-        if self._connection.execute(self._queries["read_scrub"]).fetchone()[0]:
-            self.scrub()  # a hub that died had no time for it
+            self._begin()
 
     def close(self) -> None:
         """End the connection."""
@@ -164,22 +163,30 @@ class IndexFile:
         made = self._connection.execute(self._queries["insert_passage"], (session, seq, at, kind, key))
         self._connection.execute(self._queries["insert_text"], (made.lastrowid, *texts))
 
+    def _begin(self) -> None:
+        self._connection = self._open()
+        try:
+            if self._connection.execute(self._queries["read_scrub"]).fetchone()[0]:
+                self.scrub()  # a hub that died had no time for it
+        except BaseException:
+            self.close()  # whoever asks next opens it again
+            raise
+
     def _open(self) -> sqlite3.Connection:
         if self._path is not None and self._wiper is not None:
             database.create(self._path)
             self._wiper.open()
-        connection = sqlite3.connect(self._path or ":memory:", isolation_level=None, check_same_thread=False)
-        try:
+        with ExitStack() as undo:
+            if self._wiper is not None:
+                undo.callback(self._wiper.close)
+            connection = sqlite3.connect(self._path or ":memory:", isolation_level=None, check_same_thread=False)
+            undo.callback(connection.close)
             connection.execute("PRAGMA journal_mode = WAL")
             # What a machine that dies takes with it is read from the journal again.
             connection.execute("PRAGMA synchronous = normal")
             connection.execute("PRAGMA secure_delete = ON")
             self._make(connection)
-        except BaseException:
-            connection.close()
-            if self._wiper is not None:
-                self._wiper.close()
-            raise
+            undo.pop_all()
         return connection
 
     def _make(self, connection: sqlite3.Connection) -> None:

@@ -118,7 +118,7 @@ class Tokens:
             chosen = (override or "").strip()
             return cls(folder, chosen or _first_run_token(folder / "token"), clock, chosen=bool(chosen))
         except OSError as error:
-            raise StorageError(f"cannot keep tokens in {folder}: {error.strerror}") from error
+            raise StorageError(f"cannot keep tokens in {folder}: {error.filename or folder}: {error.strerror}") from error
 
     def join(self, shared: SharedTokens) -> None:
         """Take the cluster's tokens as well, and make those that are made from now on count there."""

@@ -7,6 +7,7 @@ line before and the line itself.
 Rule 1: only the hub writes it, behind the journal: what is noted was committed before. So the journal may know more, never less.
 Rule 2: it is appended to, and made shorter only at a start, when most of its lines say nothing that a later one does not.
 Rule 3: a log in which something does not fit is evidence: it is appended to, but never made shorter.
+Rule 4: it is read line by line, up to bounds, whatever somebody has put there; what is beyond them does not fit.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import logging
 import os
 import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -30,6 +32,14 @@ from trunkline.session.audit.chain import Chain
 AUDIT_LOG_FILE = "audit.log"
 COMPACT_LINES = 2_000
 """Lines from which on a start looks whether most of them can go."""
+LOG_MOST = 256 << 20
+"""Bytes that are read: more than a million notes, which take some ten seconds to check."""
+LINE_MOST = 16 << 10
+"""Bytes of a line; ours have about 200."""
+UNFIT_MOST = 1_000
+"""Lines that do not fit, after which the rest is not read: of line breaks alone a file may have hundreds of millions."""
+NOTES_MOST = 500_000
+"""Notes that are kept in memory, some 130 MB. Of more than that the furthest and the last one of each session are."""
 
 log = logging.getLogger("trunkline.session")
 _encode = msgspec.json.Encoder().encode
@@ -60,50 +70,64 @@ class AuditNotes(msgspec.Struct):
     """The last line's."""
     size: int = 0
     """Bytes in whole lines; behind them there may be a line that a crash cut off."""
+    count: int = 0
+    """Notes that were read; more than are kept, where there are very many."""
+    rises: bool = True
+    """Whether no session's chain ever was found shorter than it had been, or another."""
     wrong: str = ""
+    last: dict[str, Note] = msgspec.field(default_factory=dict)
+
+    def take(self, note: Note) -> None:
+        """The next note of the log."""
+        before = self.last.get(note.session)
+        if before is not None and not note.deleted and _falls_behind(Chain(note.n, note.head), before):
+            self.rises = False
+        self.last[note.session] = note
+        self.notes.append(note)
+        self.count += 1
+        if len(self.notes) > NOTES_MOST:
+            self._thin()
 
     def newest(self) -> dict[str, Note]:
         """Each session's last note."""
-        return {note.session: note for note in self.notes}
+        return dict(self.last)
 
     def kept(self) -> dict[str, list[Note]]:
-        """Every note of each session that nobody had deleted."""
+        """The notes of each session that nobody had deleted."""
         kept: dict[str, list[Note]] = {}
         for note in self.notes:
             kept.setdefault(note.session, []).append(note)
         return {session: notes for session, notes in kept.items() if not notes[-1].deleted}
 
-    @property
-    def rises(self) -> bool:
-        """Whether no session's chain ever was found shorter than it had been, or another."""
-        last: dict[str, Note] = {}
-        for note in self.notes:
-            before = last.get(note.session)
-            if before is not None and not note.deleted and _falls_behind(Chain(note.n, note.head), before):
-                return False
-            last[note.session] = note
-        return True
+    def _thin(self) -> None:
+        """Keep what says that something is missing now: how far each chain had come at most, and what was said of it last."""
+        self.notes = [note for notes in self.kept().values() for note in _outermost(notes)]
+        self.last = {name: note for name, note in self.last.items() if not note.deleted}
+        if len(self.notes) > NOTES_MOST // 2:
+            self.wrong = self.wrong or f"there are notes of more than {NOTES_MOST // 4} sessions"
+            self.notes, self.last = [], {}
 
 
 def read_log(path: Path, key: bytes) -> AuditNotes:
     """Read and check a log; NotFound where there is none."""
-    *lines, _torn = _content(path).split(b"\n")
-    noted = AuditNotes(size=sum(len(line) + 1 for line in lines))
-    for number, raw in enumerate(lines, 1):
-        try:
-            line = _line.decode(raw)
-        except BROKEN:
-            line = _Line("", 0, "")
+    noted, unfit, number = AuditNotes(), 0, 0
+    for number, (raw, length) in enumerate(_whole_lines(path), 1):
+        noted.size += length
+        line = _read(raw)
         note = Note(line.session, line.n, line.head, line.deleted)
         fits = hmac.compare_digest(_seal(key, noted.seal, note).encode(), line.seal.encode("utf-8", "surrogatepass"))
         if not fits or (number == 1) != (not note.session):
             noted.wrong = noted.wrong or f"line {number} of {path} is not what the hub wrote"
-        elif number == 1:
+            unfit += 1
+        if number == 1:
             noted.since = note.n
-        else:
-            noted.notes.append(note)
+        elif note.session:
+            noted.take(note)
         noted.seal = line.seal
-    if not lines:
+        if unfit > UNFIT_MOST or noted.size > LOG_MOST:
+            noted.wrong = noted.wrong or f"{path} is longer than {LOG_MOST >> 20} MiB"
+            break
+    if not number:
         noted.wrong = f"{path} has no beginning"
     return noted
 
@@ -134,7 +158,7 @@ class AuditLog:
         else:
             self._cut(noted.size)
         kept = list(self._newest.values())
-        if len(noted.notes) > max(COMPACT_LINES, 2 * len(kept)) and not noted.wrong and noted.rises:
+        if noted.count > max(COMPACT_LINES, 2 * len(kept)) and not noted.wrong and noted.rises:
             self._begin(kept, since=noted.since)
 
     def knows(self, session_id: str, chain: Chain) -> bool:
@@ -189,7 +213,7 @@ class AuditLog:
     def _end_line(self) -> None:
         """Keep all that is there, damaged as it is, and let the next line stand by itself."""
         try:
-            if not _content(self._path).endswith(b"\n"):
+            if not _ends_line(self._path):
                 _append(self._path, b"\n")
         except OSError as error:
             raise StorageError(f"cannot write {self._path}: {error.strerror}") from error
@@ -224,17 +248,54 @@ def _seal(key: bytes, before: str, note: Note) -> str:
     return mac.hexdigest()
 
 
-def _content(path: Path) -> bytes:
+def _read(raw: bytes) -> _Line:
+    """A line; one that fits nowhere where it is none."""
+    try:
+        return _line.decode(raw)
+    except BROKEN:
+        return _Line("", 0, "")
+
+
+def _outermost(notes: list[Note]) -> list[Note]:
+    furthest = max(notes, key=lambda note: note.n)
+    return [furthest, notes[-1]] if furthest is not notes[-1] else [furthest]
+
+
+def _whole_lines(path: Path) -> Iterator[tuple[bytes, int]]:
+    """Each line and its length; of one that is longer than ours are, a part that is none. What a crash cut off is not a line."""
+    with _opened(path) as file:
+        try:
+            while part := file.readline(LINE_MOST):
+                length, line = len(part), part
+                while part and not part.endswith(b"\n"):
+                    part = file.readline(LINE_MOST)
+                    length += len(part)
+                    if length > LOG_MOST:
+                        break
+                if part:
+                    yield line, length
+        except OSError as error:
+            raise StorageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _ends_line(path: Path) -> bool:
+    with _opened(path) as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(0, end - 1))
+        return file.read(1) == b"\n"
+
+
+def _opened(path: Path) -> BinaryIO:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise StorageError(f"{path} is no regular file")
-            return file.read()
     except FileNotFoundError:
         raise NotFound(f"there is no log {path}: somebody took it away, or no hub has run here yet") from None
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise StorageError(f"{path} is no regular file")
+    return open(descriptor, "rb")
 
 
 def _append(path: Path, content: bytes) -> None:

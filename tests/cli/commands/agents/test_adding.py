@@ -119,10 +119,24 @@ def test_an_entry_that_cannot_be_read_can_be_removed_and_is_suggested(place: Pla
 
 def test_an_agent_of_the_registry_is_imported_with_its_install_hint(place: Place) -> None:
     code, text = said(place, "import", REGISTRY, "alpha", "--name", "mine", "--icon", "α", "--env-allow", "ALPHA_KEY")
-    assert code == 0 and "added mine: npx -y @alpha/agent@1.2.3 --acp" in text
+    assert code == 0 and "added mine: ALPHA_MODE=strict npx -y @alpha/agent@1.2.3 --acp" in text
     made = entry(place, "mine")
     assert (made["icon"], made["display_name"], made["env_allow"]) == ("α", "Alpha", ["ALPHA_KEY"])
     assert "npm install -g @alpha/agent@1.2.3" in str(made["install_hint"])
+
+
+def test_what_a_registry_has_set_for_its_agent_is_said_with_what_is_run(place: Place, tmp_path: Path) -> None:
+    file, package = tmp_path / "agent.json", {"package": "p", "env": {"LD_PRELOAD": "/x.so"}}
+    file.write_text(json.dumps({"id": "a", "name": "A", "distribution": {"npx": package}}))
+    assert "added a: LD_PRELOAD=/x.so npx -y p" in said(place, "import", str(file))[1]
+
+
+def test_one_long_word_of_a_registry_does_not_make_all_lines_long(place: Place, tmp_path: Path) -> None:
+    file, agent = tmp_path / "all.json", {"name": "A", "distribution": {"npx": {"package": "p"}}}
+    agents = [{**agent, "id": "a", "version": "1" * 10_000}, {**agent, "id": "b"}]
+    file.write_text(json.dumps({"agents": agents}))
+    lines = place.call_here("agents", "import", str(file)).stdout.decode().splitlines()
+    assert len(lines) == 3 and max(map(len, lines)) < 400
 
 
 def test_without_an_id_the_registrys_agents_are_listed_with_what_is_wrong(place: Place) -> None:

@@ -10,6 +10,7 @@ import pytest
 from tests.aio import run
 from tests.cli.commands.chat.scene import OTHER, RUN, Scene
 from tests.tooling.rows import every_row
+from trunkline.cli.commands.chat import conversation
 from trunkline.cli.commands.chat.cards import CARD_LINES, PAUSE_S
 from trunkline.cli.commands.chat.conversation import LOOK_BACK
 from trunkline.cli.commands.chat.modes import Gone, OnCard, Over, Writing
@@ -230,6 +231,19 @@ def test_who_goes_on_sees_the_last_prompt_and_how_many_came_before(prompts: list
     run(play(scene))
     lines = [line.strip() for line in scene.out.getvalue().splitlines() if line.strip()]
     assert lines == [*([words] if words else []), f"> {prompts[-1]}"]
+
+
+def test_of_a_turn_that_said_very_much_the_newest_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play(scene: Scene) -> None:
+        notes = [Packet(msgspec.json.encode({"type": "gap", "message": f"loss {number}"})) for number in range(20)]
+        scene.hub.said = [*said("one"), *enumerate(notes, 3)]
+        await scene.talk.follow()
+
+    monkeypatch.setattr(conversation, "REPLAY_BYTES", 100)
+    scene = Scene(last_seq=22)
+    run(play(scene))
+    lines = [line.strip() for line in scene.out.getvalue().splitlines() if line.strip()]
+    assert lines == ["the beginning of this turn is left out: :open shows it on the page", "! loss 18", "! loss 19"]
 
 
 @pytest.mark.parametrize("key", ["a", "l", "e"])

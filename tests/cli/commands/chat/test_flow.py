@@ -54,6 +54,15 @@ def test_long_code_is_handed_on_in_parts_that_are_code_each() -> None:
     assert flow.held == ""
 
 
+def test_what_comes_at_once_is_handed_on_in_pieces_that_are_the_whole() -> None:
+    flow, code = Flow(), "```py\n" + "a = 1\n" * 20_000 + "```\n"
+    flow.add("word word\n\n" * 20_000 + code)
+    pieces = list(iter(flow.finished, ""))
+    assert max(map(len, pieces)) <= HELD_CHARS + 10 and len(flow.held) <= HELD_CHARS
+    words, lines = "".join(pieces).count("word word"), (*"".join(pieces).split("\n"), *flow.end().split("\n")).count("a = 1")
+    assert (words, lines) == (20_000, 20_000)
+
+
 def test_a_paragraph_without_an_end_is_cut_between_words() -> None:
     handed, flow = fed("word " * (HELD_CHARS // 2))
     assert handed and all(part.endswith(" ") for part in handed)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from trunkline.cli.commands.chat import show
 from trunkline.cli.commands.chat.paint import CHANGE_LINES, Paint, changed_lines
 from trunkline.cli.commands.chat.show import DIFF_LINES, OUTPUT_LINES, ChatShow
 from trunkline.cli.terminal.screen import Screen
@@ -50,6 +51,25 @@ def test_text_is_laid_out_as_markdown_when_a_block_is_finished() -> None:
     shown(type="prompt_response", stopReason="end_turn")
     assert "And" in shown.text
     assert shown.show.growing() == ""
+
+
+def test_of_text_that_comes_faster_than_it_is_laid_out_the_rest_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(show, "WAITING_CHARS", 40)
+    shown = Shown()
+    shown.say("first " * 10)
+    shown.say("second")
+    shown.show.end_text()
+    shown.say("third")
+    shown.show.end_text()
+    assert plain(shown.text).split() == [*["first"] * 6, "firs", "…", "26", "more", "characters:", "the", "page", "shows", "them",
+                                         "third"]
+
+
+def test_a_very_long_line_of_a_change_is_cut_off() -> None:
+    shown = Shown()
+    change = {"type": "diff", "path": "/work/a", "oldText": "", "newText": "x" * 100_000}
+    shown(type="tool_call_progress", toolCallId="c", status="completed", title="t", content=[change])
+    assert 0 < len(shown.text) < 2 * show.LINE_CHARS and "…" in shown.text
 
 
 def test_what_an_agent_writes_cannot_move_the_cursor_or_hide_where_a_link_leads() -> None:

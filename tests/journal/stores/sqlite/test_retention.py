@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -176,3 +177,24 @@ def test_what_a_hub_that_died_had_no_time_to_scrub_is_scrubbed_by_the_next_one(t
     run(write())
     assert with_text_of(copy, sessions[::2])
     run(look())
+
+
+def test_what_is_due_behind_the_end_of_a_journal_wipes_nothing_and_finds_its_own_file(
+        tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        journal = await SqliteJournal(tmp_path / "journal.db").__aenter__()
+        await journal.append(group(s=entries(1, 5)))
+        may_go_on = threading.Event()
+        journal._keeper_thread.submit(may_go_on.wait)
+        journal._retention._next_page = 1  # the logs are empty, the pages are next
+        closing = asyncio.create_task(journal.__aexit__(None, None, None))
+        await asyncio.sleep(0)
+        journal._scrub_soon()
+        own = journal._wiper._file
+        found = journal._keeper_thread.submit(lambda: (journal._is_open, journal._wiper._file, journal._wiper.count > 0))
+        may_go_on.set()
+        await closing
+        assert found.result() == (False, own, True), "its number is nobody else's as long as the thread works"
+        assert journal._wiper._file == -1 and caplog.messages == []
+
+    run(scenario())

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from trunkline.agents.catalog.acp_registry import Listed
     from trunkline.client import AgentView
 
+CELL_CHARS = 100
+"""Of what a registry says of one agent, in a list: whoever wrote it may have made one of them as long as the file."""
+
 
 @click.group(cls=GuessingGroup, invoke_without_command=True, short_help="List the agents that can be run, or add one.")
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
@@ -167,7 +170,7 @@ def _row(agent: AgentView) -> tuple[str, str, str, str, str, str]:
 def _print_listed(listed: list[Listed]) -> None:
     rows = [(each.id, each.agent.name, each.agent.version, ", ".join(each.agent.ways())) if each.agent is not None
             else (each.id or "–", f"cannot be read: {each.problem}", "", "") for each in listed]
-    print_table(("ID", "NAME", "VERSION", "BY"), rows)
+    print_table(("ID", "NAME", "VERSION", "BY"), [tuple(cell[:CELL_CHARS] for cell in row) for row in rows])
 
 
 def _settings(flags: Mapping[str, Any]) -> Settings:

@@ -61,7 +61,8 @@ def add_agent(settings: Settings, name: str, table: Mapping[str, Any], *, replac
     _check_free(settings, own, name, replace)
     DataDir(settings.data).make()
     spec = own.add(name, entry)
-    click.echo(f"added {name}: {one_line(shlex.join(spec.command))}")
+    given = [f"{variable}={value}" for variable, value in spec.env.items()]  # a variable may run a program, too
+    click.echo(f"added {name}: {one_line(shlex.join([*given, *spec.command]))}")
     click.echo(f"its entry is {own.file(name)}; a hub that runs knows it from now on")
     _tell_missing(spec)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, Literal, NamedTuple
@@ -27,6 +28,8 @@ NOTE_S = 6.0
 """How long a note stays at the bottom."""
 LOOK_BACK = 2_000
 """Entries before the end in which the last prompt is looked for."""
+REPLAY_BYTES = 16 << 20
+"""Of what came since that prompt; an agent may have said gigabytes."""
 HOLD_S = 0.3
 """A key approves where no other follows within this time: faster keys are a sentence that somebody types without looking."""
 BOTTOM_LINES = 4
@@ -170,20 +173,22 @@ class Conversation:
         """Show the last prompt and what came of it, and how much there is before it; returns the place behind it."""
         begin = max(self.view.last_seq - LOOK_BACK, 0)
         place: int | None = begin
-        last: list[Packet] = []
+        last = LastTurn()
         behind, prompts = begin, 0
         while place is not None:
             page = await self.hub.messages(self.view.id, after=place)
             for seq, packet in page.messages:
                 behind = seq
                 if packet.type == "user_message_chunk":
-                    last.clear()
+                    last = LastTurn()
                     prompts += 1
-                last.append(packet)
+                last.add(packet)
             place = page.next_after
         if words := _earlier(max(prompts - 1, 0), is_all=begin == 0):
             self.screen.line(words, dim=True)
-        for packet in last:
+        if last.is_cut:
+            self.screen.line("the beginning of this turn is left out: :open shows it on the page", dim=True)
+        for packet in last.packets:
             self.take(packet)
         return behind
 
@@ -404,3 +409,20 @@ def _earlier(prompts: int, *, is_all: bool) -> str:
         return "1 earlier message: :open shows it on the page"
     count = f"{prompts}{'' if is_all else ' or more'}" if prompts else "there are"
     return f"{count} earlier messages: :open shows them on the page"
+
+
+class LastTurn:
+    """Packets since the last prompt: of very much the newest."""
+
+    def __init__(self) -> None:
+        self.packets: deque[Packet] = deque()
+        self.is_cut = False
+        self._size = 0
+
+    def add(self, packet: Packet) -> None:
+        """The next one."""
+        self.packets.append(packet)
+        self._size += len(packet.raw)
+        while self._size > REPLAY_BYTES and len(self.packets) > 1:
+            self._size -= len(self.packets.popleft().raw)
+            self.is_cut = True

@@ -2,7 +2,8 @@
 
 Rule 1: what is handed on, one piece after the other, shows what the whole would show: a piece ends between two blocks. A block of
 code that goes on for long is handed on in parts, each fenced again.
-Rule 2: what is held back is bounded (HELD_CHARS, HELD_LINES), so that each look at it costs little however long an answer is.
+Rule 2: what is held back is bounded (HELD_CHARS, HELD_LINES), and so is what is looked at and handed on at a time: each look
+costs little however much comes at once.
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ class Flow:
 
     def finished(self) -> str:
         """Take out what is finished; empty where nothing is."""
-        cut, fence = _cut(self._held)
-        if not cut and fence and self._held.count("\n") > HELD_LINES:
-            return self._part_of_code(fence)
-        if not cut and len(self._held) > HELD_CHARS:
-            cut = _anywhere(self._held)
+        looked_at = self._held[:HELD_CHARS + 1]
+        cut, fence = _cut(looked_at)
+        if not cut and fence and looked_at.count("\n") > HELD_LINES:
+            return self._part_of_code(fence, looked_at)
+        if not cut and len(looked_at) > HELD_CHARS:
+            cut = _anywhere(looked_at)
         done, self._held = self._held[:cut], self._held[cut:]
         return done
 
@@ -47,8 +49,8 @@ class Flow:
         left, self._held = self._held, ""
         return left
 
-    def _part_of_code(self, opening: str) -> str:
-        cut = self._held.rfind("\n") + 1
+    def _part_of_code(self, opening: str, looked_at: str) -> str:
+        cut = looked_at.rfind("\n") + 1
         part = self._held[:cut]
         if part.count("\n") < 2:
             return ""

@@ -18,8 +18,13 @@ PIECES = 4
 """Pieces of text that are laid out before keys are looked at again."""
 TAIL_CHARS = 4_096
 """Of a text that grows, this much is drawn each time that it has grown."""
+WAITING_CHARS = 256 << 10
+"""Text of one message that waits to be laid out, which takes some 5 s for a million characters: who sends more at once than that
+has the rest of it left out, so that keys are heard."""
 OUTPUT_LINES = 5
 DIFF_LINES = 40
+LINE_CHARS = 2_000
+"""Of a line of a change that was made. (What is asked for is shown whole: ``cards``.)"""
 _TEXT = frozenset({"agent_message_chunk", "agent_thought_chunk"})
 _ASIDE = frozenset({"usage_update", "available_commands_update", "tool_call_start"})
 """These write nothing, so they end no text."""
@@ -34,6 +39,8 @@ class ChatShow(Show):
         super().__init__(screen, prompts=True, root=root)
         self._paint = paint
         self._text = Flow()
+        self._left_out = 0
+        """Characters of this text that came too fast."""
         self._is_thought = False
         self._laid_out = "", ""
 
@@ -59,6 +66,9 @@ class ChatShow(Show):
         while self.settle():
             pass
         self._write(self._text.end())
+        if self._left_out:
+            self._screen.line(f"… {self._left_out} more characters: the page shows them", dim=True)
+            self._left_out = 0
 
     def growing(self) -> str:
         """What is not finished yet, laid out."""
@@ -73,7 +83,10 @@ class ChatShow(Show):
         if thinking != self._is_thought:
             self.end_text()
         self._is_thought = thinking
-        self._text.add(text_of(packet.get("content")))
+        text = text_of(packet.get("content"))
+        room = 0 if self._left_out else WAITING_CHARS - len(self._text.held)
+        self._text.add(text[:room])
+        self._left_out += max(len(text) - room, 0)
 
     def _write(self, text: str) -> None:
         if not text.strip():
@@ -97,7 +110,7 @@ class ChatShow(Show):
     def _changed(self, change: Mapping[str, Any]) -> None:
         lines = list(changed_lines(str(change.get("oldText") or ""), str(change.get("newText") or "")))
         for line in lines[:DIFF_LINES]:
-            self._screen.line(line, colour=colour_of(line), indent="    ")
+            self._screen.line(line[:LINE_CHARS] + "…" * (len(line) > LINE_CHARS), colour=colour_of(line), indent="    ")
         self._more(len(lines) - DIFF_LINES)
 
     def _output(self, output: Any) -> None:

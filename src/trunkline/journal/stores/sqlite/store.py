@@ -90,6 +90,8 @@ class SqliteJournal:
         self._readers = ReaderThreads(path, self._queries, self._unreadable.add)
         self._turns = ReadTurns()
         self._closed = False
+        self._is_open = False
+        """Whether there are connections. Only the keeper's thread opens and closes them."""
         self._marks = Marks(path.with_suffix(".marks"))
         self._opened_at = time.time_ns() // 1000
         self._unwritable: str | None = None
@@ -113,6 +115,7 @@ class SqliteJournal:
         finally:
             self._closed = True
             self._shut_threads()
+            self._wiper.close()  # nobody is left who could work on it
 
     @property
     def last_pos(self) -> int:
@@ -230,6 +233,7 @@ class SqliteJournal:
         with ExitStack() as undo:
             undo.callback(self._marks.close)
             self._open_connections()
+            undo.callback(self._wiper.close)
             undo.callback(self._close_connections)
             self._keeper.begin()
             self._go_on_deleting()
@@ -266,6 +270,7 @@ class SqliteJournal:
             self._keeper = Housekeeper(own, self._queries, self._gate, self._recent, self._upkeep, self._log, lambda: self._pos)
             self._retention = Retention(own, self._queries, self._gate, self._recent, self._keeper, self._wiper)
             undo.pop_all()
+        self._is_open = True
 
     def _open_log(self) -> None:
         try:
@@ -276,12 +281,13 @@ class SqliteJournal:
             self._log.wanted = False
 
     def _close_connections(self, *, damaged: bool = False) -> None:
+        self._is_open = False
         self._writer.close()
         self._keeper.close(damaged=damaged)
         self._log.close()
-        self._wiper.close()
 
     def _close(self) -> None:
+        """In the keeper's thread. What waits for that comes after this, and finds the wiper's file still open."""
         self._readers.close()
         with self._gate.held():
             self._close_connections()
@@ -398,12 +404,13 @@ class SqliteJournal:
 
     def _scrub_soon(self) -> None:
         """Behind whatever waits for the keeper: of many deletions in a row, the last one's scrub is the first that is done."""
-        if self._scrubbing is None or self._scrubbing.done():
+        if self._is_open and (self._scrubbing is None or self._scrubbing.done()):
             self._scrubbing = self._keeper_thread.submit(self._scrub)
 
     def _scrub(self) -> None:
         self._scrubbing = None
-        self._retention.scrub_or_retry(self._scrub_soon)
+        if self._is_open:  # else the next start goes on: it is noted that there is something to scrub
+            self._retention.scrub_or_retry(self._scrub_soon)
 
     # Mending while the hub runs.
 
@@ -425,6 +432,7 @@ class SqliteJournal:
         with self._gate.held(), self._readers.away():
             held = self._recent.begin_fold()
             self._close_connections(damaged=True)
+            self._wiper.close()
             self._mended += 1
             self._marks.read()
             mend_and_note(self._path, self._marks, why, {**held, **self._recent.rest()})

@@ -9,6 +9,7 @@ Rule 2: only room between cells is overwritten. What does not look like a page i
 of another size, or some of which are lists of others (``auto_vacuum``): those could be taken for pages with cells.
 Rule 3: the file is opened before SQLite's connections and closed after them: for a process to close one descriptor of a file is
 to give up all of its locks on it, SQLite's too (POSIX).
+Rule 4: it is closed by the thread that works on it, or when that has ended: a number that was let go of may be another file's.
 """
 
 from __future__ import annotations
