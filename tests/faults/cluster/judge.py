@@ -14,7 +14,6 @@ from collections import Counter
 from typing import Final, NamedTuple
 
 from tests.aio import run
-from tests.cluster.connecting import connected
 from tests.cluster.shipping.owner import messages
 from tests.faults.cluster.load import DEADLINE_S, NOTES, Seen, Tally, Work
 from tests.faults.cluster.world import POOL, World
@@ -220,5 +219,5 @@ def steps_back(epochs: list[int]) -> int:
 
 
 async def _stored(world: World, session_ids: list[str]) -> dict[str, list[Stored]]:
-    async with connected(*world.urls, node="judge") as connection:
+    async with world.admin() as connection:
         return {session_id: await messages(connection, session_id, POOL) for session_id in session_ids}
