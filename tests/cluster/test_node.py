@@ -245,7 +245,7 @@ def test_a_runner_with_a_key_starts_sessions_itself_and_says_that_it_asks_nobody
     async def join(url: str) -> None:
         async with connected(url, node="den", credentials=tmp_path / "den.seed") as den:
             there = node_row("den", pool="farm", labels={"gpu": "yes"})
-            assert isinstance(await Table(den, subjects.NODES).put("den", msgspec.json.encode(there)), Ack)
+            assert isinstance(await Table(den, subjects.NODES).put("farm.den", msgspec.json.encode(there)), Ack)
             place = SessionPlace(id="ses_den", pool="farm", owner="den", epoch=1, agent="fast", cwd="/", title="", status="idle",
                                  created_at=1, updated_at=1, last_seq=1, summary=msgspec.Raw(b"{}"))
             assert isinstance(await Table(den, subjects.SESSIONS).put("farm.ses_den", msgspec.json.encode(place)), Ack)
