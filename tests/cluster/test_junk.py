@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.aio import run
+from tests.cluster.connecting import connected
 from tests.cluster.shipping.owner import Owner, owner, set_up
 from tests.cluster.showing.test_remote import first, gateway, step
 from tests.journal.samples import entries, row, seqs
 from tests.tooling.nats import NatsServer
 from trunkline.cluster import jetstream, subjects, wire
 from trunkline.cluster.checkpoints import store_checkpoint
+from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import Ack
 from trunkline.cluster.reading.reader import StreamReader
 from trunkline.cluster.shipping.claim import claim, last_known
@@ -69,6 +72,47 @@ def test_it_is_opened_at_a_gateway_and_followed(stream: NatsServer) -> None:
             assert session.fold.title == "three"
             assert seqs(await session.feed.read(after=0)) == [1, 2, 3]
             await session.end()
+
+    run(go())
+
+
+def test_much_of_it_is_read_once(stream: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway that shows a session looks every few seconds where it stands."""
+    read: list[int] = []
+    page_of = jetstream.read_page
+
+    async def go() -> None:
+        async with owner(stream.url) as box, connected(stream.url, node="web") as web:
+            reader = StreamReader(web, lambda _: "box")
+
+            async def counted(connection: Connection, *args: Any, **more: Any) -> jetstream.Page:
+                page = await page_of(connection, *args, **more)
+                read.extend([len(page.messages)] * (connection is web))
+                return page
+
+            async def looked() -> tuple[int, int]:
+                """Where the session stands, and how many messages were read for that."""
+                read.clear()
+                found = await reader.last("ses_much")
+                sure = await reader.last_for_sure("ses_much")
+                assert found is not None and sure == found[0]
+                return found[0].last, sum(read)
+
+            await box.ship("ses_much", entries(1, 3))
+            await spoil(box, "ses_much")
+            monkeypatch.setattr(jetstream, "read_page", counted)
+            assert await looked() == (3, 1 + len(JUNK))
+            assert await looked() == (3, 0)
+            await spoil(box, "ses_much")
+            assert await looked() == (3, len(JUNK))
+            await box.ship("ses_much", entries(4, 5))
+            await spoil(box, "ses_much")
+            assert await looked() == (5, 1 + len(JUNK))
+            subject = subjects.journal("box", "ses_much")
+            await jetstream.ask(box.connection, f"STREAM.PURGE.{subjects.JOURNAL}", {"filter": subject})
+            assert await reader.last("ses_much") is None
+            await spoil(box, "ses_much")
+            assert await reader.last("ses_much") is None, "what is there no more does not count"
 
     run(go())
 

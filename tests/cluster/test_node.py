@@ -6,21 +6,27 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.aio import run
 from tests.cluster.connecting import connected
 from tests.cluster.shipping.owner import SMALL, set_up
+from tests.cluster.test_nodes import row as node_row
 from tests.tooling.hub_process import HubProcess, Session
 from tests.tooling.nats import NatsServer, until
 from tests.tooling.processes import freeze
 from trunkline.cluster import jetstream, subjects
+from trunkline.cluster.directory import SessionPlace
+from trunkline.cluster.jetstream import Ack
 from trunkline.cluster.reading.reader import StreamReader
-from trunkline.cluster.roles import new_member, server_config
+from trunkline.cluster.roles import Role, new_member, server_config
 from trunkline.cluster.shipping.claim import claim, last_known
 from trunkline.cluster.streams import configs, make_all
+from trunkline.cluster.table import Table
 from trunkline.dialects.outside import Json
 from trunkline.journal.base import Entry
 
@@ -196,31 +202,67 @@ def test_a_frozen_owner_whose_session_was_taken_over_puts_its_rest_aside(ready: 
         assert "was taken over by another node" in hub.log()
 
 
-def test_a_runner_needs_no_more_than_its_key_allows(tmp_path: Path) -> None:
-    made = [new_member("admin", "admin", "admin"), new_member("box", "runner", "farm")]
+@contextmanager
+def keyed(folder: Path, *members: tuple[str, Role]) -> Iterator[NatsServer]:
+    """A server with its streams that knows these and an admin by their keys, all of the pool ``farm``."""
+    everybody: list[tuple[str, Role]] = [("admin", "admin"), *members]
+    made = [new_member(node, role, "farm") for node, role in everybody]
     for member, seed in made:
-        (tmp_path / f"{member.node}.seed").write_text(seed)
-        (tmp_path / f"{member.node}.seed").chmod(0o600)
+        (folder / f"{member.node}.seed").write_text(seed)
+        (folder / f"{member.node}.seed").chmod(0o600)
 
     async def prepare(url: str) -> None:
-        async with connected(url, node="admin", credentials=tmp_path / "admin.seed") as admin:
+        async with connected(url, node="admin", credentials=folder / "admin.seed") as admin:
             await make_all(admin, configs(1, SMALL))
 
+    with NatsServer(folder / "nats", more=server_config("ours", [member for member, _ in made])) as server:
+        run(prepare(server.url))
+        yield server
+
+
+def runner(folder: Path, server: NatsServer) -> HubProcess:
+    """``box``, with its key."""
+    return in_cluster(folder, server, "--role", "runner", "--pool", "farm", "--cluster-credentials", str(folder / "box.seed"))
+
+
+def test_a_runner_needs_no_more_than_its_key_allows(tmp_path: Path) -> None:
     async def shipped(url: str, session_id: str) -> list[Entry]:
         async with connected(url, node="admin", credentials=tmp_path / "admin.seed") as admin:
             return await StreamReader(admin, lambda _: "farm").read(session_id)
 
-    with NatsServer(tmp_path / "nats", more=server_config("ours", [member for member, _ in made])) as server:
-        run(prepare(server.url))
-        flags = ("--role", "runner", "--pool", "farm", "--cluster-credentials", str(tmp_path / "box.seed"))
-        with in_cluster(tmp_path, server, *flags) as hub:
-            session = hub.new_session()
-            session.say("/echo hello")
-            until(lambda: [each.seq for each in run(shipped(server.url, session.id))] == list(range(1, last_seq(session) + 1)),
-                  "the stream never got all of the session")
-            session.delete()
-            until(lambda: run(shipped(server.url, session.id)) == [], "the stream still has it")
-            assert "permissions violation" not in hub.log().lower() and "may not publish" not in hub.log()
+    with keyed(tmp_path, ("box", "runner")) as server, runner(tmp_path, server) as hub:
+        session = hub.new_session()
+        session.say("/echo hello")
+        until(lambda: [each.seq for each in run(shipped(server.url, session.id))] == list(range(1, last_seq(session) + 1)),
+              "the stream never got all of the session")
+        session.delete()
+        until(lambda: run(shipped(server.url, session.id)) == [], "the stream still has it")
+        assert "permissions violation" not in hub.log().lower() and "may not publish" not in hub.log()
+
+
+def test_a_runner_with_a_key_starts_sessions_itself_and_says_that_it_asks_nobody(tmp_path: Path) -> None:
+    """Another node of its pool has less to do, which it cannot ask: its key may not."""
+    async def join(url: str) -> None:
+        async with connected(url, node="den", credentials=tmp_path / "den.seed") as den:
+            there = node_row("den", pool="farm", labels={"gpu": "yes"})
+            assert isinstance(await Table(den, subjects.NODES).put("farm.den", msgspec.json.encode(there)), Ack)
+            place = SessionPlace(id="ses_den", pool="farm", owner="den", epoch=1, agent="fast", cwd="/", title="", status="idle",
+                                 created_at=1, updated_at=1, last_seq=1, summary=msgspec.Raw(b"{}"))
+            assert isinstance(await Table(den, subjects.SESSIONS).put("farm.ses_den", msgspec.json.encode(place)), Ack)
+
+    with keyed(tmp_path, ("box", "runner"), ("den", "runner")) as server, runner(tmp_path, server) as hub:
+        hub.new_session().say("/echo hello")
+        run(join(server.url))
+        until(lambda: {"box", "den"} == {each["node"] for each in hub.wire.get("/cluster")["nodes"]}, "they know each other")
+        asked = {"agent": "fast", "cwd": str(hub.new_folder())}
+        assert [hub.wire.ask("POST", "/sessions", asked).expect(201)["node"] for _ in range(2)] == ["box", "box"]
+        until(lambda: hub.wire.ask("GET", "/sessions/ses_den").status != 404, "it knows where the session is")
+        for refused in (hub.wire.ask("GET", "/sessions/ses_den"), hub.wire.ask("POST", "/sessions", asked | {"node": "den"}),
+                        hub.wire.ask("POST", "/sessions", asked | {"labels": {"gpu": "yes"}})):
+            told = refused.expect(503)
+            assert (told["code"], told["message"]) == (
+                "cluster_denied", "box is a runner, whose key asks no other node: ask at a gateway")
+        assert "Violation" not in server.log.read_text()
 
 
 def test_a_second_hub_of_the_same_name_does_not_start(ready: NatsServer, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from tests.tooling.nats import NatsServer
 from trunkline.cluster import jetstream, subjects
 from trunkline.cluster import nodes as leases
 from trunkline.cluster.nodes import LATELY_S, LEASE_S, NodeRow, Nodes
+from trunkline.cluster.table import Table
 from trunkline.errors import Conflict
 
 
@@ -96,7 +97,7 @@ def test_a_name_that_nobody_renews_is_free_though_its_row_stays(nats: NatsServer
         await set_up(nats.url)
         async with connected(nats.url, node="thief") as thief:
             left = msgspec.json.encode(row("box", home="the thief's"))
-            await jetstream.publish(thief, subjects.key(subjects.NODES, "box"), left, {})
+            await jetstream.publish(thief, subjects.key(subjects.NODES, "box.box"), left, {})
         async with joined(nats.url, row("box")) as box:
             await box.check_name(30)
             assert box.refused is None and box.rows["box"].home == "home of box"
@@ -104,6 +105,22 @@ def test_a_name_that_nobody_renews_is_free_though_its_row_stays(nats: NatsServer
             async with joined(nats.url, row("box", home="elsewhere")) as second:
                 with pytest.raises(Conflict):
                     await second.check_name(30)
+
+    run(go())
+
+
+def test_a_hub_that_has_changed_its_pool_stays_when_its_older_row_goes(nats: NatsServer) -> None:
+    async def go() -> None:
+        await set_up(nats.url)
+        async with connected(nats.url, node="box") as before:
+            table = Table(before, subjects.NODES)
+            await table.put("mill.box", msgspec.json.encode(row("box", pool="mill")))
+            async with joined(nats.url, row("box", pool="farm")) as box, joined(nats.url, row("web")) as web:
+                await eventually(lambda: "box" in web.rows and web.rows["box"].pool == "farm")
+                await table.delete("mill.box")
+                await table.put("den.den", msgspec.json.encode(row("den")))
+                await eventually(lambda: "den" in web.rows and "den" in box.rows)
+                assert web.rows["box"].pool == box.rows["box"].pool == "farm"
 
     run(go())
 

@@ -70,15 +70,15 @@ def test_a_stored_message_that_says_that_nobody_is_there_keeps_no_table_from_loa
     run(go())
 
 
-def test_a_lease_that_speaks_of_another_node_or_of_less_than_nothing_is_none(nats: NatsServer) -> None:
+def test_a_lease_that_speaks_of_another_node_or_pool_or_of_less_than_nothing_is_none(nats: NatsServer) -> None:
     async def go() -> None:
         await set_up(nats.url)
         async with joined(nats.url, row("web")) as web, joined(nats.url, row("box", running=-1)), joined(nats.url, row("den")):
             await eventually(lambda: {"web", "den"} <= set(web.rows))
             async with connected(nats.url, node="thief") as thief:
-                for node, says in (("evil", row("den")), ("last", row("last"))):
+                for key, says in (("evil.evil", row("den")), ("evil.evil", row("evil", pool="den")), ("last.last", row("last"))):
                     value = msgspec.json.encode(says)
-                    assert isinstance(await jetstream.publish(thief, subjects.key(subjects.NODES, node), value, {}), Ack)
+                    assert isinstance(await jetstream.publish(thief, subjects.key(subjects.NODES, key), value, {}), Ack)
                 await eventually(lambda: "last" in web.rows)
             assert set(web.rows) == {"web", "den", "last"}
 

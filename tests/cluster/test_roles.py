@@ -82,13 +82,14 @@ def test_a_runner_writes_and_reads_back_its_own_pool_only(keyed: Keyed) -> None:
             assert isinstance(await jetstream.publish(box, own, b"mine", {}), Ack)
             assert (await box.request(f"$JS.API.DIRECT.GET.TL_J.{own}")).data == b"mine"
             assert isinstance(await jetstream.publish(box, subjects.key(subjects.SESSIONS, "box.ses_1"), b"{}", {}), Ack)
-            assert isinstance(await jetstream.publish(box, subjects.key(subjects.NODES, "box"), b"{}", {}), Ack)
+            assert isinstance(await jetstream.publish(box, subjects.key(subjects.NODES, "box.box"), b"{}", {}), Ack)
             await denied(box, theirs)
             await denied(box, f"$JS.API.DIRECT.GET.TL_J.{theirs}")
             await denied(box, "$JS.API.DIRECT.GET.TL_J", b'{"seq":1}')
             await denied(box, "$JS.API.STREAM.MSG.GET.TL_J", b'{"seq":1}')
             await denied(box, subjects.key(subjects.SESSIONS, "other.ses_other"))
-            await denied(box, subjects.key(subjects.NODES, "other"))
+            for lease in ("other.other", "other.box", "box.other", "box"):
+                await denied(box, subjects.key(subjects.NODES, lease))
             await denied(box, subjects.key(subjects.AUTH, "token.1"))
             await denied(box, subjects.key(subjects.POLICY, "rules"))
             await denied(box, subjects.key(subjects.PUSH, "key"))
@@ -133,7 +134,7 @@ def test_a_stolen_hub_takes_no_session_of_another_pool(keyed: Keyed) -> None:
             with pytest.raises(ClusterDenied):
                 await claim(home, "other", "ses_other", LastKnown(1, 1, 1), incarnation="i", why="stolen")
             for subject in (subjects.parts("other", "s", 1), subjects.checkpoint("other", "s"), "tl.gone.other.s",
-                            subjects.key(subjects.SESSIONS, "other.ses_other"), subjects.key(subjects.NODES, "other"),
+                            subjects.key(subjects.SESSIONS, "other.ses_other"), subjects.key(subjects.NODES, "other.other"),
                             "tl.node.other.http.t1.web"):
                 await denied(home, subject)
 
@@ -170,10 +171,10 @@ def test_a_hubs_key_writes_its_own_pool_and_speaks_in_its_own_name(keyed: Keyed)
     async def go() -> None:
         async with keyed.as_("home") as home:
             for subject in (subjects.journal("home", "s"), subjects.parts("home", "s", 1), subjects.checkpoint("home", "s"),
-                            subjects.key(subjects.SESSIONS, "home.s"), subjects.key(subjects.NODES, "home")):
+                            subjects.key(subjects.SESSIONS, "home.s"), subjects.key(subjects.NODES, "home.home")):
                 assert isinstance(await jetstream.publish(home, subject, b"{}", {}), Ack)
             for subject in (subjects.journal("other", "s"), subjects.parts("other", "s", 1), subjects.checkpoint("other", "s"),
-                            subjects.key(subjects.SESSIONS, "other.s"), subjects.key(subjects.NODES, "other"),
+                            subjects.key(subjects.SESSIONS, "other.s"), subjects.key(subjects.NODES, "other.other"),
                             "tl.node.other.http.t1.web", "tl.node.other.back.t1.web", "tl.place.other.web", "tl.find.web",
                             subjects.watching("web"), "tl.gone.other.s"):
                 await denied(home, subject)
@@ -184,8 +185,9 @@ def test_a_hubs_key_writes_its_own_pool_and_speaks_in_its_own_name(keyed: Keyed)
 def test_a_gateway_has_its_own_lease_and_no_others(keyed: Keyed) -> None:
     async def go() -> None:
         async with keyed.as_("web") as web:
-            assert isinstance(await jetstream.publish(web, subjects.key(subjects.NODES, "web"), b"{}", {}), Ack)
-            for subject in (subjects.key(subjects.NODES, "other"), subjects.key(subjects.SESSIONS, "other.s"), "tl.gone.other.s"):
+            assert isinstance(await jetstream.publish(web, subjects.key(subjects.NODES, "web.web"), b"{}", {}), Ack)
+            for subject in (subjects.key(subjects.NODES, "other.other"), subjects.key(subjects.SESSIONS, "other.s"),
+                            "tl.gone.other.s"):
                 await denied(web, subject)
 
     run(go())
@@ -329,7 +331,8 @@ def test_no_key_may_publish_where_a_message_asks_for_an_answer(keyed: Keyed) -> 
     async def go() -> None:
         for name in ("box", "web", "home"):
             async with keyed.as_(name) as stolen:
-                for wanted in (subjects.journal("other", "s"), subjects.key(subjects.NODES, "other"), "tl.node.other.http.t.x"):
+                for wanted in (subjects.journal("other", "s"), subjects.key(subjects.NODES, "other.other"),
+                               "tl.node.other.http.t.x"):
                     heard: list[str] = []
 
                     async def hear(message: Msg, heard: list[str] = heard) -> None:

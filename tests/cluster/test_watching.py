@@ -48,7 +48,8 @@ def test_a_session_that_is_shown_at_another_gateway_is_watched(keyed: Keyed) -> 
     run(go())
 
 
-@pytest.mark.parametrize("wanted", ["tl.j.home.ses_1", "$KV.tl_sessions.home.ses_1", "$KV.tl_nodes.home", "_INBOX.home.a.b", ""])
+@pytest.mark.parametrize("wanted", ["tl.j.home.ses_1", "$KV.tl_sessions.home.ses_1", "$KV.tl_nodes.home.home", "_INBOX.home.a.b",
+                                    ""])
 def test_no_answer_goes_where_only_this_node_may_publish(keyed: Keyed, wanted: str) -> None:  # noqa: F811 - the fixture
     """A stolen gateway's key writes no journal, nor has a hub do it."""
     async def go() -> None:

@@ -80,6 +80,13 @@ class NodeOptions(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it has sessions of its own."""
         return self.role != "gateway"
 
+    @property
+    def asks_nobody(self) -> str:
+        """Why it can ask no other node; empty where it can."""
+        if self.role != "runner" or self.address.credentials is None:
+            return ""
+        return f"{self.address.node} is a runner, whose key asks no other node: ask at a gateway"
+
 
 class Load(msgspec.Struct, frozen=True):
     """What a hub is doing."""
@@ -109,7 +116,7 @@ class ClusterNode:
         self.state = Table(self.connection, subjects.STATE)
         self.marks = Marks(self.state)
         self.standing = Standing(self.nodes, self.directory, self.marks)
-        self.placement = Placement(self._row(), self.nodes, self.marks, self.standing)
+        self.placement = Placement(self._row(), self.nodes, self.marks, self.standing, options.asks_nobody)
         self.start_places: StartPlaces | None = None
         """Set by whoever has the cluster's table of tokens."""
         self.reader = StreamReader(self.connection, self.directory.pool_of)

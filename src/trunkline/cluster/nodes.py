@@ -2,7 +2,9 @@
 
 Rule 1: a name is one hub's. Another one that wants it is refused until the row is gone; the same hub, started again, has it at
         once. Where nobody renews it the name is free when a lease would be over: a row may have been written to last for ever.
-Rule 2: a node that is not renewed is away after LEASE_S, by the stream's clock or by our own, whichever is first.
+Rule 2: a row says of which pool a node is, and so does its key, by which servers decide who may write it. One that says another
+        pool than its key, or another node, is none.
+Rule 3: a node that is not renewed is away after LEASE_S, by the stream's clock or by our own, whichever is first.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import Ack
 from trunkline.cluster.table import Table
 from trunkline.dialects.outside import BROKEN, Count
-from trunkline.errors import ClusterUnavailable, Conflict, NodeAway, NodeSilent
+from trunkline.errors import ClusterDenied, ClusterUnavailable, Conflict, NodeAway, NodeSilent
 
 log = logging.getLogger("trunkline.cluster")
 
@@ -100,7 +102,7 @@ class Nodes:
             await asyncio.wait((self._renewing,))
         if self._own is not None and self.refused is None and self._connection.up:
             with suppress(ClusterUnavailable, NodeAway, NodeSilent):
-                await self._table.delete(self._own().node)
+                await self._table.delete(_key_of(self._own()))
         await self._table.close()
 
     @property
@@ -135,8 +137,9 @@ class Nodes:
         if held is not None and held.home != row.home:
             self._refuse(held)
             return
-        fence = self._table.revisions.get(row.node) if held else None
-        done = await self._table.put(row.node, msgspec.json.encode(row), fence=fence, ttl_s=LEASE_S)
+        key = _key_of(row)
+        fence = self._table.revisions.get(key) if held else None
+        done = await self._table.put(key, msgspec.json.encode(row), fence=fence, ttl_s=LEASE_S)
         if isinstance(done, Ack):
             self.refused = None
             self._renewed_at = time.monotonic()
@@ -171,29 +174,44 @@ class Nodes:
             async with asyncio.timeout(RENEW_S):
                 await self.loaded.wait()
         while True:
-            with suppress(ClusterUnavailable, NodeAway, NodeSilent):
+            try:
                 await self.renew()
+            except (ClusterUnavailable, NodeAway, NodeSilent):
+                pass
+            except ClusterDenied as error:  # at a start that found the cluster there it is an error
+                log.error("this node is not in the cluster's list: %s", error.message)
             self._drop_silent()
             await asyncio.sleep(RENEW_S)
 
     def _drop_silent(self) -> None:
         """Those whose lease has ended though nobody told us."""
         for node in [each for each in self.rows if self._connection.up and not self.is_there(each)]:
-            self._on_row(node, None)
+            self._drop(node)
 
-    def _on_row(self, node: str, value: bytes | None) -> None:
+    def _drop(self, node: str) -> None:
+        self.rows.pop(node, None)
+        self._heard.pop(node, None)
+        self._on_change(node, None)
+
+    def _on_row(self, key: str, value: bytes | None) -> None:
         if value is None:
-            self.rows.pop(node, None)
-            self._heard.pop(node, None)
-            self._on_change(node, None)
+            node = key.rpartition(".")[2]
+            held = self.rows.get(node)
+            if held is None or _key_of(held) == key:  # else it is of another pool by now
+                self._drop(node)
             return
         try:
             row = _row.decode(value)
         except BROKEN as error:
-            log.error("the row of node %s cannot be read: %s", node, error)
+            log.error("the row of node %s cannot be read: %s", key, error)
             return
-        if row.node != node:  # a key may write its own lease only, whatever that says
-            log.error("the row of node %s is none that a node writes of itself", node)
+        if _key_of(row) != key:  # a key may write its own lease only, whatever that says
+            log.error("the row of node %s is none that a node writes of itself", key)
             return
+        node = row.node
         self.rows[node], self._heard[node], self.heard_at[node] = row, time.monotonic(), time.time_ns() // 1000
         self._on_change(node, row)
+
+
+def _key_of(row: NodeRow) -> str:
+    return subjects.lease_key(row.pool, row.node)

@@ -6,8 +6,8 @@
     admin    makes the streams, and removes from them
 
 Rule 1: a list of what is allowed. What is not in it is refused, and so is what a later version adds until it is listed here.
-Rule 2: a node's name is in what only it may publish (its lease, the end of every subject by which it speaks to others), and in
-what only it may listen to (its inbox).
+Rule 2: a node's name is in what only it may publish (its lease, which has its pool as well, and the end of every subject by which
+it speaks to others), and in what only it may listen to (its inbox).
 Rule 3: no key of a node may delete or purge: those calls name what they remove in their body, which servers do not look at.
 Rule 4: the streams are in an account of their own, the members in another, which imports what they need of it. Servers
 send an answer to whatever subject the question names: it comes back into the members' account, where nothing is stored
@@ -82,7 +82,7 @@ def permissions(member: Member) -> Permissions:
     node, inbox = member.node, f"{inbox_prefix(member.node)}.>"
     if member.role == "admin":
         return Permissions(["$JS.API.>", "$KV.>", "tl.>"], [inbox, *SAID_AGAIN])
-    publish = _shared_publish(node)
+    publish = _shared_publish(member)
     subscribe = [inbox, f"tl.node.{node}.>", *map(subjects.live_keys, FOR_ALL)]
     if member.role in ("runner", "hub"):
         publish += _owner_publish(member)
@@ -92,10 +92,11 @@ def permissions(member: Member) -> Permissions:
     return Permissions(publish, subscribe)
 
 
-def _shared_publish(node: str) -> list[str]:
+def _shared_publish(member: Member) -> list[str]:
+    node, lease = member.node, subjects.lease_key(member.pool, member.node)
     reads = [f"$JS.API.{call}.{subjects.bucket_stream(bucket)}" for bucket in FOR_ALL for call in READS]
     looks = [f"$JS.API.STREAM.INFO.{stream}" for stream in (subjects.JOURNAL, subjects.PARTS, subjects.CHECKPOINTS)]
-    return [*reads, *looks, "$JS.API.INFO", subjects.key(subjects.NODES, node), subjects.key(subjects.STATE, f"seen.{node}"),
+    return [*reads, *looks, "$JS.API.INFO", subjects.key(subjects.NODES, lease), subjects.key(subjects.STATE, f"seen.{node}"),
             f"tl.node.*.back.*.{node}"]
 
 

@@ -98,6 +98,11 @@ def live_keys(bucket: str) -> str:
     return f"tl.kv.{bucket}.>"
 
 
+def lease_key(pool: str, node: str) -> str:
+    """Where a node's lease is: only a key of that node and of that pool may write there."""
+    return f"{pool}.{node}"
+
+
 def session_key(pool: str, session_id: str) -> str:
     """The key of a session's row."""
     return f"{pool}.{_token(session_id)}"

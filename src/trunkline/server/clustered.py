@@ -30,6 +30,7 @@ def clustered_app(hub: Hub, options: ServerOptions, connection: Connection, *, o
     away = node.standing.away if node is not None else _nobody_knows
     sight = None if node is None or node.options.role == "runner" else ClusterSight(node, hub)
     elsewhere = Elsewhere(connection.node, Gateway(switch), owner_of, away, sight=sight,
+                          asks_nobody="" if node is None else node.options.asks_nobody,
                           is_known=(lambda name: True) if node is None else node.standing.is_known)
     app = build_app(hub, options, elsewhere, node, sight)
     last_seq = node.last_seq if node is not None else _last_seq_unknown

@@ -27,7 +27,17 @@ from trunkline.cluster.tunnel.gateway import Gateway, Owner, TunnelReply
 from trunkline.cluster.tunnel.heads import REASON_LENGTH, Claim, made_session
 from trunkline.dialects.context.commands import CommandEnvelope
 from trunkline.dialects.outside import BROKEN
-from trunkline.errors import BY_CODE, Conflict, NodeAway, NodeSilent, NodeUnknown, NotOwner, TrunklineError, Unauthorized
+from trunkline.errors import (
+    BY_CODE,
+    ClusterDenied,
+    Conflict,
+    NodeAway,
+    NodeSilent,
+    NodeUnknown,
+    NotOwner,
+    TrunklineError,
+    Unauthorized,
+)
 from trunkline.hub import Accepted
 from trunkline.hub.sight import Sight
 from trunkline.server import acp
@@ -74,14 +84,16 @@ class Elsewhere:
     """Sends a call to the node that it is for."""
 
     def __init__(self, node: str, gateway: Gateway, owner_of: OwnerOf, away: Away = lambda node: None, *,
-                 is_known: Callable[[str], bool] = lambda node: True, sight: ClusterSight | None = None) -> None:
+                 is_known: Callable[[str], bool] = lambda node: True, sight: ClusterSight | None = None, asks_nobody: str = ""
+                 ) -> None:
         """``is_known``: whether a node that is away was ever there. ``sight``: what is shown here without asking; without one
-        everybody is asked."""
+        everybody is asked. ``asks_nobody``: why this node can ask no other."""
         self.node = node
         self._gateway = gateway
         self._owner_of = owner_of
         self._away, self._is_known = away, is_known
         self._sight = sight
+        self._asks_nobody = asks_nobody
         self._made: dict[str, Owner] = {}
         """Sessions that were started through this node lately: the directory may not have them yet."""
         if sight is not None:
@@ -218,8 +230,10 @@ class Elsewhere:
         return answer
 
     def check_there(self, node: str) -> None:
-        """NodeAway, with the reason, where a node is known not to be there, NodeUnknown where it never was: nobody need wait for
-        that."""
+        """NodeAway, with the reason, where a node is known not to be there, NodeUnknown where it never was, ClusterDenied where
+        this one can ask nobody: nobody need wait for that."""
+        if self._asks_nobody:
+            raise ClusterDenied(self._asks_nobody)
         if (why := self._away(node)) is not None:
             if not self._is_known(node):
                 raise NodeUnknown(f"the cluster has no node {node}", details={"node": node})

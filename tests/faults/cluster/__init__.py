@@ -2,6 +2,7 @@
 
     net.py       links between processes, to be cut, stalled one way or both, and slowed down
     servers.py   three nats-servers with links between them, or one
+    keys.py      a key for each, and what servers are told of them
     world.py     the servers and the hubs of a cluster, each hub behind links of its own
     load.py      sessions at work: who prompts, who watches at a gateway and at the owner, and what they count
     faults.py    what is done to them, and how it is mended

@@ -14,9 +14,9 @@ from collections import Counter
 from typing import Final, NamedTuple
 
 from tests.aio import run
-from tests.cluster.connecting import connected
 from tests.cluster.shipping.owner import messages
 from tests.faults.cluster.load import DEADLINE_S, NOTES, Seen, Tally, Work
+from tests.faults.cluster.servers import refusals
 from tests.faults.cluster.world import POOL, World
 from tests.tooling.hub_process import Session
 from tests.tooling.processes import eventually
@@ -81,6 +81,7 @@ def settle(world: World, works: list[Work]) -> None:
     world.wait_whole()
     for work in works:
         eventually(lambda work=work: is_at_rest(work.session), f"{work.id} is at rest", SETTLED_S)  # type: ignore[misc]
+    assert refusals(world.servers) == [], "keys let everybody do what they do"
 
 
 def judge(world: World, works: list[Work]) -> Counts:
@@ -220,5 +221,5 @@ def steps_back(epochs: list[int]) -> int:
 
 
 async def _stored(world: World, session_ids: list[str]) -> dict[str, list[Stored]]:
-    async with connected(*world.urls, node="judge") as connection:
+    async with world.admin() as connection:
         return {session_id: await messages(connection, session_id, POOL) for session_id in session_ids}

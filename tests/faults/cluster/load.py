@@ -166,13 +166,20 @@ class Work:
         body, headers = {"content": play(token)}, {"Idempotency-Key": token}
         until = time.monotonic() + 3 * DEADLINE_S
         while time.monotonic() < until:
-            where = self._dice.choice(sorted({self.world.sessions[self.id], *self.world.gateways} - self.world.unasked))
+            where = self._dice.choice(sorted(self._doors()))
             reply = self.tally.ask(f"prompt {token} at {where}", lambda where=where: self.world.wire(where).ask(  # type: ignore[misc]
                 "POST", f"{self.session.path}/send-message", body, headers, wait_s=DEADLINE_S))
             if reply is not None and reply.status == 202:
                 self.taken.append(token)
                 return
             time.sleep(self._dice.uniform(0.1, 0.4))
+
+    def _doors(self) -> set[str]:
+        """Where people prompt: at gateways, and at the owner unless it is a runner, which knows a session no more as soon as it
+        has handed that over."""
+        owner = self.world.sessions[self.id]
+        own = {owner} if self.world.roles[owner] != "runner" else set()
+        return (own | set(self.world.gateways)) - self.world.unasked
 
     def _next_gateway(self) -> str:
         return next(self._gateways)

@@ -56,6 +56,11 @@ def leader_of(servers: list[NatsServer]) -> NatsServer | None:
     return None
 
 
+def refusals(servers: list[NatsServer]) -> list[str]:
+    """What servers refused somebody to publish or to listen to: a key allows all that its node does, whatever goes wrong."""
+    return [line for server in servers for line in server.log.read_text(errors="replace").splitlines() if "Violation" in line]
+
+
 def _stream(told: Any) -> dict[str, Any]:
     for account in told.get("account_details", ()):
         for stream in account.get("stream_detail", ()):

@@ -7,13 +7,20 @@ import socket
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from tests.aio import eventually, run
+from tests.cluster.connecting import connected
 from tests.faults.cluster.judge import TOKEN, Counts, History, check_requests, lost, steps_back, unlike
+from tests.faults.cluster.keys import Keys
 from tests.faults.cluster.load import Seen, Tally, play
 from tests.faults.cluster.net import Link
+from tests.faults.cluster.servers import refusals
+from tests.tooling.nats import NatsServer
 from tests.tooling.wire import Packet, Reply
+from trunkline.cluster import subjects
 
 
 def shown(*packets: tuple[int, bytes]) -> Seen:
@@ -50,6 +57,21 @@ def test_numbers_may_be_left_out_where_another_owner_took_over_and_nowhere_else(
 
 def test_an_owner_that_writes_behind_its_successor_is_counted() -> None:
     assert (steps_back([1, 1, 2, 2]), steps_back([1, 2, 1, 2])) == (0, 1)
+
+
+def test_what_a_key_does_not_allow_is_told(tmp_path: Path) -> None:
+    keys = Keys(tmp_path / "keys", {"web": "gateway"}, "farm")
+
+    async def go(url: str) -> None:
+        async with connected(url, node="web", credentials=keys.file("web")) as web:
+            await web.client.publish("tl.watching.web", b"")
+            await web.client.flush()
+            assert refusals([server]) == []
+            await web.client.publish(subjects.journal("farm", "ses_1"), b"")
+            await eventually(lambda: refusals([server]))
+
+    with NatsServer(tmp_path / "nats", more=keys.config) as server:
+        run(go(server.url))
 
 
 def test_faults_are_told_and_the_rest_is_not() -> None:

@@ -32,7 +32,7 @@ def test_rounds_at_random_lose_repeat_and_hang_nothing(tmp_path: Path, report: R
     rounds = ROUNDS if replicas == 3 else max(3, ROUNDS // 4)
     faults = [*OF_HUBS, *(OF_THREE_SERVERS if replicas == 3 else OF_ONE_SERVER)]
     tally = Tally()
-    with World(tmp_path, replicas, OWNERS, GATEWAYS) as world:
+    with World(tmp_path, replicas, OWNERS, GATEWAYS, keyed=replicas == 3) as world:
         works = start_work(world, SESSIONS_EACH, tally)
         done = go_wrong(world, faults, rounds)
         settle(world, works)

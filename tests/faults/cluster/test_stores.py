@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from tests.cluster.connecting import connected
 from tests.cluster.shipping.owner import SMALL
 from tests.faults.cluster.conftest import GATEWAYS, OWNERS
 from tests.faults.cluster.judge import check_requests, judge, settle, streamed
@@ -20,7 +19,7 @@ from tests.faults.conftest import Report
 from tests.tooling.hub_process import Session
 from tests.tooling.nats import start_all
 from tests.tooling.processes import eventually
-from trunkline.cluster.streams import Sizes, configs, make_all
+from trunkline.cluster.streams import Sizes
 from trunkline.errors import TrunklineError
 
 pytestmark = pytest.mark.slow
@@ -130,10 +129,5 @@ def wait_for_more(works: Sequence[Work]) -> None:
 
 def resize(world: World, journal: int) -> None:
     """Give the journal's stream so much room."""
-    async def change() -> None:
-        async with connected(*world.urls, node="admin") as admin:
-            await make_all(admin, configs(world.replicas, Sizes(journal=journal, parts=SMALL.parts, checkpoints=SMALL.checkpoints,
-                                                                tables=SMALL.tables)))
-
-    run(change())
+    run(world.make_streams(Sizes(journal=journal, parts=SMALL.parts, checkpoints=SMALL.checkpoints, tables=SMALL.tables)))
 

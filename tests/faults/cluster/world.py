@@ -3,28 +3,37 @@
 Rule 1: hubs are processes that were started as people start them; a hub that was killed comes back on its data.
 Rule 2: a hub knows the servers by its links only, so its network can be cut and no other's.
 Rule 3: ``wait_whole`` says when all is well again: every gateway answers for every owner's sessions.
+Rule 4: servers know everybody by a key and let nobody do more than its role may, as with the configuration that people print.
+        Without keys, on a loopback of one's own, everybody may do everything.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from tests.aio import run
-from tests.cluster.shipping.owner import set_up
+from tests.cluster.connecting import connected
+from tests.cluster.shipping.owner import SMALL
+from tests.faults.cluster.keys import ADMIN, Keys
 from tests.faults.cluster.net import Link, mend_all
 from tests.faults.cluster.servers import LinkedServers
 from tests.tooling.hub_process import HubProcess, Session
 from tests.tooling.nats import NatsServer
 from tests.tooling.processes import eventually, freeze
 from tests.tooling.wire import Broken, Reply, Wire
+from trunkline.cluster.connection import Connection
+from trunkline.cluster.roles import Role
+from trunkline.cluster.streams import Sizes, configs, make_all
 from trunkline.errors import ClusterUnavailable
 
+RUNNER: Final = "safe"
+"""The owner that has a runner's key, where there are keys: it shows and reads nobody else's sessions."""
 POOL: Final = "farm"
 """All owners are of one pool, so each may go on with what another began."""
 WHOLE_S: Final = 90.0
@@ -35,14 +44,19 @@ ASK_S: Final = 5.0
 class World:
     """One server or three, owners by name with how they commit, gateways by name."""
 
-    def __init__(self, root: Path, replicas: int, owners: Mapping[str, str], gateways: Sequence[str]) -> None:
+    def __init__(self, root: Path, replicas: int, owners: Mapping[str, str], gateways: Sequence[str], *, keyed: bool = True
+                 ) -> None:
         self.root, self.replicas = root, replicas
-        self.linked = LinkedServers(root / "nats") if replicas == 3 else None
-        self.servers = self.linked.servers if self.linked is not None else [NatsServer(root / "nats")]
+        self.roles: dict[str, Role] = {name: "runner" if name == RUNNER and keyed else "hub" for name in owners}
+        self.roles |= dict.fromkeys(gateways, "gateway")
+        self.keys = Keys(root / "keys", self.roles, POOL) if keyed else None
+        config = self.keys.config if self.keys is not None else ""
+        self.linked = LinkedServers(root / "nats", config) if replicas == 3 else None
+        self.servers = self.linked.servers if self.linked is not None else [NatsServer(root / "nats", more=config)]
         self.links: dict[str, list[Link]] = {}
         self.commits = dict(owners)
-        self.owners = {name: self._hub(name, "hub", commit) for name, commit in owners.items()}
-        self.gateways = {name: self._hub(name, "gateway", "local") for name in gateways}
+        self.owners = {name: self._hub(name, commit) for name, commit in owners.items()}
+        self.gateways = {name: self._hub(name, "local") for name in gateways}
         self.sessions: dict[str, str] = {}
         """The owner of each session."""
         self.unasked: set[str] = set()
@@ -98,6 +112,10 @@ class World:
         gateway = next(iter(self.gateways))
         return self.wire(gateway).ask("POST", f"/sessions/{session_id}/move", {"node": to, "force": True}, wait_s=wait_s)
 
+    def shows(self, name: str, session_id: str) -> bool:
+        """Whether people can ask a hub about a session: a runner speaks of its own only, and may have handed that over by now."""
+        return self.roles[name] != "runner" or self.sessions[session_id] == name
+
     def wire(self, name: str) -> Wire:
         """A client of a hub, with that hub's own token."""
         return self.hubs[name].wire
@@ -121,14 +139,26 @@ class World:
             server.wait_ready()
         newest = {owner: session_id for session_id, owner in self.sessions.items()}
         for gateway in self.hubs:
-            for session_id in newest.values():
+            for session_id in (each for each in newest.values() if self.shows(gateway, each)):
                 eventually(lambda gateway=gateway, session_id=session_id: self._answers(gateway, session_id),  # type: ignore[misc]
                            f"{gateway} answers for {session_id}\n{self.hubs[gateway].log()}", WHOLE_S)
+
+    @asynccontextmanager
+    async def admin(self) -> AsyncIterator[Connection]:
+        """Who may do everything, at the servers' true addresses."""
+        key = self.keys.file(ADMIN) if self.keys is not None else None
+        async with connected(*self.urls, node=ADMIN, credentials=key) as admin:
+            yield admin
+
+    async def make_streams(self, sizes: Sizes) -> None:
+        """Make them, or make them as large as that."""
+        async with self.admin() as admin:
+            await make_all(admin, configs(self.replicas, sizes))
 
     def _set_up(self) -> bool:
         """Make the streams; servers that have just met may not know yet that they are three."""
         try:
-            run(set_up(*self.urls), timeout_s=WHOLE_S)
+            run(self.make_streams(SMALL), timeout_s=WHOLE_S)
         except ClusterUnavailable:
             return False
         return True
@@ -139,11 +169,13 @@ class World:
         except (OSError, Broken):
             return False
 
-    def _hub(self, name: str, role: str, commit: str) -> HubProcess:
+    def _hub(self, name: str, commit: str) -> HubProcess:
         self.links[name] = [Link(server.port) for server in self.servers]
         addresses = [word for link in self.links[name] for word in ("--cluster", f"nats://127.0.0.1:{link.port}")]
-        return HubProcess(self.root / name, *addresses, "--node", name, "--role", role, "--pool", POOL, "--commit", commit,
-                          "--gateways", "*", env={"TRUNKLINE_DEBUG_LOOP": "false"}, may_hold=True)  # what is frozen holds it
+        key = ["--cluster-credentials", str(self.keys.file(name))] if self.keys is not None else []
+        return HubProcess(self.root / name, *addresses, *key, "--node", name, "--role", self.roles[name], "--pool", POOL,
+                          "--commit", commit, "--gateways", "*", env={"TRUNKLINE_DEBUG_LOOP": "false"},
+                          may_hold=True)  # what is frozen holds it
 
     def _end(self, hub: HubProcess) -> None:
         if hub.runs:

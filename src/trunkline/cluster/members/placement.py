@@ -5,6 +5,7 @@ Rule 2: where nothing is said, a node that runs sessions itself stays within its
         A gateway, which has no folders, chooses among all.
 Rule 3: the node that is asked takes it itself unless another has less to do. What was sent to a node since it last told its load
         counts as load there, so that a crowd does not end up at one.
+Rule 4: who can ask no other node (a runner with a key) takes all itself, or refuses it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import msgspec
 from trunkline.cluster.members.marks import Marks
 from trunkline.cluster.members.standing import Standing
 from trunkline.cluster.nodes import NodeRow, Nodes
-from trunkline.errors import Invalid, NodeAway, NodeDraining, NodeUnknown, NoNodeFits
+from trunkline.errors import ClusterDenied, Invalid, NodeAway, NodeDraining, NodeUnknown, NoNodeFits
 
 GATEWAY = "gateway"
 
@@ -37,10 +38,11 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 class Placement:
     """Chooses nodes, for the node ``own``."""
 
-    def __init__(self, own: NodeRow, nodes: Nodes, marks: Marks, standing: Standing) -> None:
-        """``own``: as it is at its start; its role and pool do not change."""
+    def __init__(self, own: NodeRow, nodes: Nodes, marks: Marks, standing: Standing, asks_nobody: str = "") -> None:
+        """``own``: as it is at its start; its role and pool do not change. ``asks_nobody``: why it can ask no other node."""
         self._own = own
         self._nodes, self._marks, self._standing = nodes, marks, standing
+        self._asks_nobody = asks_nobody
         self._sent: Counter[str] = Counter()
         self._told: dict[str, int] = {}
         """When the load was told that ``_sent`` is counted from."""
@@ -80,7 +82,11 @@ class Placement:
         runs = self._own.role != GATEWAY
         if runs and not (wish.pool or wish.labels):
             wish = Wish(pool=self._own.pool)
+        if self._asks_nobody and not _fits(self._own, wish):
+            raise ClusterDenied(self._asks_nobody)
         rows = {name: row for name, row in self._nodes.rows.items() if self._nodes.is_there(name)}
+        if self._asks_nobody:
+            rows = {name: row for name, row in rows.items() if name == self._own.node}
         if runs:
             rows.setdefault(self._own.node, self._own)  # while the cluster is away it is still there itself
         fitting = [row for row in rows.values() if row.role != GATEWAY and _fits(row, wish) and (row.shared or not shared)]

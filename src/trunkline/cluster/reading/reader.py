@@ -19,7 +19,7 @@ from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import Stored
 from trunkline.cluster.reading.decoding import entries_in
 from trunkline.cluster.reading.index import SeqIndex
-from trunkline.cluster.shipping.last_mark import last_standing, readable, standing
+from trunkline.cluster.shipping.last_mark import Looked, look_on, readable, standing
 from trunkline.cluster.shipping.parts import join_parts
 from trunkline.errors import Invalid, SessionNotFound
 from trunkline.journal.base import Entry
@@ -36,6 +36,7 @@ PARTS_BYTES: Final = 2 * wire.ENTRY_MOST
 BEGUN_S: Final = 1.0
 """How long a session without a row is taken for one that has just begun, before it is looked at again."""
 BEGUN_MOST: Final = 1000
+LOOKED_MOST: Final = 1000
 FIRST_WINDOW: Final = 64
 """Entries that are looked back for at first, for a page from the end."""
 _NO_SEQ: Final = 1 << 62
@@ -58,6 +59,9 @@ class StreamReader:
         self._ended = DeletedIds()
         self._begun: dict[str, float] = {}
         """When a session was looked at that has no row yet, and had not ended."""
+        self._looked: dict[tuple[str, int], Looked] = {}
+        """Sessions whose last message says nothing of where they stand, in a generation: how far that was looked for, and what
+        was found."""
 
     async def read(self, session_id: str, *, after: int = 0, before: int | None = None, limit: int = 1000,
                    max_bytes: int = 1 << 20, tail: bool = False) -> list[Entry]:
@@ -98,10 +102,11 @@ class StreamReader:
         subject = subjects.journal(self._pool_of(session_id), session_id)
         found = await jetstream.last_near(self._connection, subjects.JOURNAL, subject)
         if found is None:
+            self._looked.pop((session_id, self._base()), None)
             return None
         mark = standing(found.headers)
         if mark is None:
-            mark = await self._last_standing(session_id, subject)
+            mark = await self._last_standing(session_id, subject, found.seq)
         elif mark.last:
             self._index.learn(session_id, mark.last, found.seq)
         return None if mark is None else (mark, found.seq)
@@ -110,11 +115,12 @@ class StreamReader:
         """The mark of a session's last message, as the stream's leader has it."""
         subject = subjects.journal(self._pool_of(session_id), session_id)
         found = await jetstream.last_message(self._connection, subjects.JOURNAL, subject)
-        return None if found is None else standing(found.headers) or await self._last_standing(session_id, subject)
+        return None if found is None else standing(found.headers) or await self._last_standing(session_id, subject, found.seq)
 
     def forget(self, session_id: str) -> None:
         """What is known of where its entries are is wrong."""
         self._index.forget(session_id)
+        self._looked.pop((session_id, self._base()), None)
 
     async def entries_of(self, session_id: str, message: Stored) -> list[Entry]:
         """The entries of a message that came by another way."""
@@ -174,11 +180,24 @@ class StreamReader:
         found = await self.last(session_id)
         return 0 if found is None else found[1]
 
-    async def _last_standing(self, session_id: str, subject: str) -> wire.Mark | None:
-        """Looked for behind the last message that is known; from the beginning where that was wrong."""
+    async def _last_standing(self, session_id: str, subject: str, newest: int) -> wire.Mark | None:
+        """Looked for behind what was looked at before, or behind the last message that is known; from the beginning where that
+        was wrong, as in a stream that went back. ``newest`` is the session's last message."""
+        place = session_id, self._base()
+        looked = self._looked.pop(place, Looked())
+        if looked.upto > newest:
+            looked = Looked()
         _, known = self._index.around(session_id, _NO_SEQ)[0]
-        mark = await last_standing(self._connection, subject, from_seq=known) if known else None
-        return mark or await last_standing(self._connection, subject)
+        if known > looked.upto:
+            looked = Looked(known - 1)
+        if looked.upto < newest:
+            looked = await look_on(self._connection, subject, looked)
+        if looked.mark is None and known:
+            looked = await look_on(self._connection, subject, Looked())
+        if len(self._looked) >= LOOKED_MOST:
+            self._looked.clear()
+        self._looked[place] = looked
+        return looked.mark
 
     async def _first_from(self, subject: str, stream_seq: int) -> Stored | None:
         """The first message from a number on that says where the session stands."""

@@ -41,7 +41,7 @@ async def read_owners(connection: Connection) -> dict[str, int]:
 
 async def heard_ago_s(connection: Connection, node: str, ahead_s: float = 0.0) -> float | None:
     """For how long a node has not renewed its lease, by the server's clock, which is ``ahead_s`` before ours; None: no lease."""
-    asked = {"last_by_subj": subjects.key(subjects.NODES, node)}
+    asked = {"last_by_subj": subjects.key(subjects.NODES, subjects.lease_key("*", node))}
     answer = await ask(connection, f"STREAM.MSG.GET.{subjects.bucket_stream(subjects.NODES)}", asked)
     if isinstance(answer, Refusal):
         return None

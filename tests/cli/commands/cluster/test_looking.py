@@ -27,7 +27,7 @@ async def fill(url: str) -> None:
     async with connected(url, node="box") as box:
         nodes = Table(box, subjects.NODES)
         there = node_row("box", role="runner", pool="farm", version="9.9", sessions=1, running=1, lag={"ses_1": 4.0})
-        await nodes.put("box", msgspec.json.encode(there))
+        await nodes.put("farm.box", msgspec.json.encode(there))
     for node in ("box", "gone"):
         async with directory(url, node) as own:
             own.put(row(f"ses_{node}"))
