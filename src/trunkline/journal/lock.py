@@ -12,6 +12,7 @@ import stat
 import time
 from pathlib import Path
 
+from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import StorageError
 
 PATIENCE_S = 0.2
@@ -76,7 +77,7 @@ def _opened(path: Path, flags: int) -> int:
 
 def _number(text: bytes) -> int:
     """A pid; 0 where somebody else wrote there."""
-    return int(text) if text.isdigit() else 0
+    return int(text) if is_whole_number(text) else 0
 
 
 def _locked_in_time(descriptor: int) -> bool:
