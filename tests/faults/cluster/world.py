@@ -30,7 +30,7 @@ from tests.tooling.wire import Broken, Reply, Wire
 from trunkline.cluster.connection import Connection
 from trunkline.cluster.roles import Role
 from trunkline.cluster.streams import Sizes, configs, make_all
-from trunkline.errors import ClusterUnavailable
+from trunkline.errors import ClusterUnavailable, NodeSilent
 
 RUNNER: Final = "safe"
 """The owner that has a runner's key, where there are keys: it shows and reads nobody else's sessions."""
@@ -156,10 +156,10 @@ class World:
             await make_all(admin, configs(self.replicas, sizes))
 
     def _set_up(self) -> bool:
-        """Make the streams; servers that have just met may not know yet that they are three."""
+        """Make the streams; servers that have just met may not know yet that they are three, or have much to do."""
         try:
             run(self.make_streams(SMALL), timeout_s=WHOLE_S)
-        except ClusterUnavailable:
+        except (ClusterUnavailable, NodeSilent):
             return False
         return True
 
